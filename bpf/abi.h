@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The one contract between the programs in the kernel and user space: every
+ * struct that crosses, every limit, every number a record carries. Fixed-width
+ * fields and explicit padding only, so that both sides agree byte for byte;
+ * tests compare each struct with the object's BTF. Change any of it: LH_ABI.
+ */
+#ifndef LH_ABI_H
+#define LH_ABI_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define LH_ABI 1
+
+/* Limits. Each is a bound that user space checks and the kernel relies on. */
+#define LH_SESSIONS_MAX 1024	/* slots; slot 0's seq: highest one used */
+#define LH_RINGS_AT_LOAD 64	/* rings that the engine makes at once */
+#define LH_RING_BYTES 131072	/* one session's ring; a power of two pages */
+#define LH_ITEMS_MAX 8192	/* roots and names of one session */
+#define LH_TABLE_MAX 262144	/* entries of all sessions together */
+#define LH_NAME_MAX 255		/* bytes of one path component */
+#define LH_NAME_DEPTH 8		/* missing components below an anchor */
+#define LH_WILD_MAX 8		/* protected A/B pairs at any depth */
+#define LH_WALK_MAX 4096	/* dentries and mounts of one walk */
+#define LH_WALK_TRIES 8		/* walks that raced with a rename */
+#define LH_BLOOM_WORDS 64	/* words of a session's root filter */
+#define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
+#define LH_PATH_MAX 4096	/* bytes of one path in a record */
+#define LH_COMM_LEN 16
+#define LH_RULE_NONE 0		/* no rule: the default refused */
+
+/* What a request wants of an object. */
+#define LH_READ 0x01u	/* content, or the entries of a directory */
+#define LH_WRITE 0x02u	/* content, attributes, or a new name here */
+#define LH_EXEC 0x04u	/* run it */
+#define LH_REMOVE 0x08u	/* take this name away */
+#define LH_MOVE 0x10u	/* carry it, and all below it, to another name */
+#define LH_BECOME 0x20u	/* a directory arrives under this name */
+#define LH_STAT 0x40u	/* size, times, mode, owner, link target */
+
+/*
+ * What a root says of itself and all below it. READ and EXEC add up along the
+ * way; of WRITE, DELETE and RDONLY the deepest root that has one decides; DENY
+ * and PROTECT hold whatever any other root says.
+ */
+#define LH_ROOT_READ 0x01u
+#define LH_ROOT_WRITE 0x02u
+#define LH_ROOT_EXEC 0x04u
+#define LH_ROOT_DELETE 0x08u	/* names may go, content may not change */
+#define LH_ROOT_RDONLY 0x10u	/* never written, also in a writable root */
+#define LH_ROOT_DENY 0x20u	/* not read, written, listed nor looked at */
+#define LH_ROOT_PROTECT 0x40u	/* not written: the host runs what it says */
+#define LH_ROOT_PIN 0x80u	/* this object is not moved nor removed */
+#define LH_ROOT_ANCHOR 0x100u	/* has name rules below it: name_lens */
+#define LH_ROOT_MASK 0x1ffu
+
+/* A name rule: the last component carries rights, those before it PARTIAL. */
+#define LH_NAME_DENY LH_ROOT_DENY
+#define LH_NAME_PROTECT LH_ROOT_PROTECT
+#define LH_NAME_RDONLY LH_ROOT_RDONLY
+#define LH_NAME_PARTIAL 0x1000u	/* some rule goes on below this name */
+#define LH_NAME_MASK 0x1070u
+
+enum lh_state {
+	LH_FREE = 0,
+	LH_PREPARED = 1,	/* slot taken, tables being filled */
+	LH_LIVE = 2,
+	LH_DEAD = 3,		/* supervisor gone: refuse and kill */
+	LH_SWEPT = 4,		/* somebody is clearing its tables */
+};
+
+/* lh_session.flags */
+#define LH_SESSION_NO_EXEC 0x1u	/* no exec after the command itself */
+
+/* lh_label.flags */
+#define LH_LABEL_FIRST_EXEC 0x1u	/* the command is not running yet */
+#define LH_LABEL_SUPERVISOR 0x2u	/* owns the session, is not in it */
+
+struct lh_root_key {
+	__u64 inode;	/* kernel address; the supervisor's fd pins it */
+	__u64 serial;	/* session */
+};
+
+struct lh_root {
+	__u32 flags;		/* LH_ROOT_*: this object and all below */
+	__u32 self;		/* LH_ROOT_READ|WRITE|EXEC: this object only */
+	__u64 name_lens;	/* bit min(len, 63) for each name below it */
+	__u16 rule_read;	/* who grants reading and exec */
+	__u16 rule_write;	/* who grants or forbids writing */
+	__u16 rule_deny;	/* who denies or protects */
+	__u16 rule_self;	/* who grants .self, or pins */
+};
+
+struct lh_name_key {
+	__u64 parent;	/* inode address of the anchor, or a node number */
+	__u64 serial;
+	__u64 hash;	/* lh_name_hash() of the component */
+};
+
+struct lh_name {
+	__u32 flags;		/* LH_NAME_* */
+	__u16 rule;
+	__u16 pad;
+	__u64 node;		/* parent of the next component; odd; 0: none */
+	__u64 name_lens;	/* of the components below this one */
+};
+
+/* A protected pair of components, PARENT/NAME, below any writable root. */
+struct lh_wild {
+	__u64 parent_hash;
+	__u64 name_hash;
+	__u16 rule;
+	__u16 pad[3];
+};
+
+struct lh_session {
+	__u64 serial;		/* unique since boot; odd */
+	__u32 state;		/* enum lh_state; claimed by compare-and-swap */
+	__u32 flags;		/* LH_SESSION_* */
+	__u64 cgroup;		/* kernel address of the session's cgroup */
+	__u64 top;		/* mount where every grant's chain must end */
+	__u64 seq;		/* denials so far */
+	__u64 lost;		/* of these, not in the ring */
+	__u64 wild_lens;	/* bit min(len, 63) of each wild name */
+	__u32 wild_count;
+	__u32 supervisor;	/* its tgid in the first pid namespace */
+	struct lh_wild wild[LH_WILD_MAX];
+	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
+};
+
+#define LH_SCRATCH_WORDS 72
+
+/* Task storage. */
+struct lh_label {
+	__u64 serial;
+	__u32 slot;
+	__u32 flags;		/* LH_LABEL_* */
+	__u64 scratch[LH_SCRATCH_WORDS];	/* the task's own: walk.bpf.c */
+};
+
+enum lh_item_kind { LH_ITEM_ROOT = 1, LH_ITEM_NAME = 2 };
+
+/* One entry of a session's tables, as the supervisor hands it over. */
+struct lh_item {
+	__u32 kind;		/* enum lh_item_kind */
+	__s32 fd;		/* the object; for a name its anchor, or -1 */
+	__u64 parent;		/* name with fd -1: node it hangs below */
+	__u64 hash;		/* name */
+	union {
+		struct lh_root root;
+		struct lh_name name;
+	};
+};
+
+/* Context of the session_admit and session_forget programs. */
+struct lh_admit {
+	__u64 items;		/* user address of struct lh_item[count] */
+	__u64 serial;
+	__u32 count;
+	__u32 slot;
+	__s32 cgroup_fd;	/* directory of the session's cgroup, or -1 */
+	__s32 error;		/* out: 0 or negative errno */
+	__u32 failed;		/* out: index of the item that failed */
+	__u32 pad;
+};
+
+/* What was refused. Names in records: supervisor/event.c. */
+enum lh_op {
+	LH_OP_NONE, LH_OP_OPEN, LH_OP_CREATE, LH_OP_MKDIR, LH_OP_MKNOD,
+	LH_OP_UNLINK, LH_OP_RMDIR, LH_OP_RENAME, LH_OP_LINK, LH_OP_SYMLINK,
+	LH_OP_TRUNCATE, LH_OP_CHMOD, LH_OP_CHOWN, LH_OP_EXEC, LH_OP_STAT,
+	LH_OP_READLINK, LH_OP_XATTR, LH_OP_CHROOT, LH_OP_MOUNT, LH_OP_SOCKET,
+	LH_OP_BIND, LH_OP_CONNECT, LH_OP_SEND, LH_OP_LISTEN, LH_OP_PTRACE,
+	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
+	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR,
+	LH_OP_COUNT,
+};
+
+/* Why. LH_WHY_ALLOW is no refusal and never in a record. */
+enum lh_why {
+	LH_WHY_ALLOW, LH_WHY_DENIED, LH_WHY_NOT_GRANTED, LH_WHY_READ_ONLY,
+	LH_WHY_PROTECTED, LH_WHY_PINNED, LH_WHY_OUTSIDE_MOUNT,
+	LH_WHY_UNFINISHED, LH_WHY_RACED, LH_WHY_NO_EXEC, LH_WHY_SETID,
+	LH_WHY_DEVICE, LH_WHY_FAMILY, LH_WHY_PEER, LH_WHY_PROCESS,
+	LH_WHY_GUARD, LH_WHY_NEVER, LH_WHY_SESSION_DEAD, LH_WHY_INTERNAL,
+	LH_WHY_COUNT,
+};
+
+/* lh_denial.flags */
+#define LH_DENIAL_CUT 0x1u	/* some path did not fit */
+#define LH_DENIAL_OTHER 0x2u	/* path is the new name, other the old */
+#define LH_DENIAL_DIR 0x4u	/* the object is a directory */
+
+/*
+ * One refusal. The tail holds up to three paths, in this order and leaf first:
+ * each component ends with a NUL; an empty component is a name cut short.
+ * A ring record is as long as its tail needs.
+ */
+struct lh_denial {
+	__u64 serial;
+	__u64 seq;		/* from 1, without a gap but for lost ones */
+	__u64 lost;		/* refusals before this one without record */
+	__u64 time;		/* CLOCK_BOOTTIME, nanoseconds */
+	__u32 pid, tid, ppid, uid;	/* first pid and user namespace */
+	__u16 op;		/* enum lh_op */
+	__u16 why;		/* enum lh_why */
+	__u16 rule;		/* index in the image's rules; 0: default */
+	__s16 err;		/* what the caller got, negative errno */
+	__u32 access;		/* LH_READ… that were wanted */
+	__u32 flags;		/* LH_DENIAL_* */
+	__u32 target;		/* pid of the other process, or 0 */
+	__u32 arg;		/* signal, socket type, ptrace mode */
+	__u16 family;		/* of a socket, or 0 */
+	__u16 protocol;
+	__u16 port;		/* host order */
+	__u16 hook;		/* enum lh_hook */
+	__u8 addr[16];
+	char comm[LH_COMM_LEN];
+	__u16 path_len;		/* bytes of the tail */
+	__u16 other_len;
+	__u16 exe_len;
+	__u16 pad;
+};
+
+/* Which hook refused: the name in the record is the kernel's. */
+#define LH_HOOKS(X) \
+	X(none) X(file_open) X(path_mknod) X(path_mkdir) X(path_unlink) \
+	X(path_rmdir) X(path_rename) X(path_link) X(path_symlink) \
+	X(path_truncate) X(file_truncate) X(path_chmod) X(path_chown) \
+	X(path_chroot) X(bprm_check_security) X(inode_getattr) \
+	X(inode_readlink) X(inode_setattr) X(inode_setxattr) \
+	X(inode_removexattr) X(inode_getxattr) X(inode_listxattr) \
+	X(inode_set_acl) X(inode_remove_acl) X(sb_mount) X(sb_umount) \
+	X(move_mount) X(sb_pivotroot) X(socket_create) X(socket_bind) \
+	X(socket_connect) X(socket_sendmsg) X(unix_stream_connect) \
+	X(unix_may_send) X(ptrace_access_check) X(ptrace_traceme) \
+	X(task_kill) X(task_alloc) X(bpf) X(userns_create) \
+	X(kernel_module_request) X(perf_event_open)
+
+enum lh_hook {
+#define X(name) LH_HOOK_##name,
+	LH_HOOKS(X)
+#undef X
+	LH_HOOK_COUNT,
+};
+
+_Static_assert(sizeof(struct lh_root_key) == 16, "no padding");
+_Static_assert(sizeof(struct lh_root) == 24, "no padding");
+_Static_assert(sizeof(struct lh_name_key) == 24, "no padding");
+_Static_assert(sizeof(struct lh_name) == 24, "no padding");
+_Static_assert(sizeof(struct lh_wild) == 24, "no padding");
+_Static_assert(sizeof(struct lh_item) == 48, "no padding");
+_Static_assert(sizeof(struct lh_admit) == 40, "no padding");
+_Static_assert(sizeof(struct lh_session) == 64 + LH_WILD_MAX * 24 +
+	       LH_BLOOM_WORDS * 8, "no padding");
+_Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,
+	       "no padding");
+_Static_assert(sizeof(struct lh_denial) == 120, "no padding");
+_Static_assert((LH_RING_BYTES & (LH_RING_BYTES - 1)) == 0, "power of two");
+
+#endif

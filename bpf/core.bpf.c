@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps, labels and records.
+ *   task_alloc          children and threads inherit the label, or the fork fails
+ *   sched_process_exit  the supervisor's end makes its session dead
+ * Nothing here takes a label away.
+ */
+#include "core.bpf.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+const volatile bool lh_have_cast = false;
+
+struct lh_label_map lh_labels SEC(".maps");
+struct lh_session_map lh_sessions SEC(".maps");
+struct lh_root_map lh_roots SEC(".maps");
+struct lh_name_map lh_names SEC(".maps");
+
+/* A session's ring is the one of its slot; the engine keeps them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, LH_SESSIONS_MAX);
+	__type(key, __u32);
+	__array(values, struct {
+		__uint(type, BPF_MAP_TYPE_RINGBUF);
+		__uint(max_entries, LH_RING_BYTES);
+	});
+} lh_rings SEC(".maps");
+
+/* Where a record is put together: only tasks that were refused have one. */
+struct lh_draft {
+	struct lh_denial d;
+	char tail[LH_DATA_MAX + 256];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lh_draft);
+} lh_drafts SEC(".maps");
+
+struct path_writer {
+	struct lh_draft *draft;
+	__u64 dentry;
+	__u64 root;		/* mnt_root of the mount */
+	__u64 mount;		/* struct mount */
+	__u32 pos;		/* bytes of the tail used */
+	__u32 end;
+	__u32 cut;
+};
+
+static long path_step(__u32 i, struct path_writer *w)
+{
+	struct dentry *d = (struct dentry *)w->dentry;
+	const unsigned char *name;
+	__u64 parent;
+	__u32 pos;
+	long n;
+
+	if (w->dentry == w->root) {
+		struct mount *m = (struct mount *)w->mount;
+		struct mount *up = BPF_CORE_READ(m, mnt_parent);
+
+		if (up == m)
+			return 1;
+		w->dentry = (__u64)BPF_CORE_READ(m, mnt_mountpoint);
+		w->mount = (__u64)up;
+		w->root = (__u64)BPF_CORE_READ(up, mnt.mnt_root);
+		return 0;
+	}
+	parent = (__u64)BPF_CORE_READ(d, d_parent);
+	if (parent == w->dentry)
+		return 1;
+	pos = w->pos;
+	barrier_var(pos);	/* the bound below is of this very value */
+	if (pos >= w->end || pos >= LH_DATA_MAX) {
+		w->cut = 1;
+		return 1;
+	}
+	name = BPF_CORE_READ(d, d_name.name);
+	n = bpf_probe_read_kernel_str(&w->draft->tail[pos], 256, name);
+	if (n <= 0 || n > 256) {
+		w->cut = 1;
+		return 1;
+	}
+	w->pos = pos + n;
+	w->dentry = parent;
+	return 0;
+}
+
+/* Write the place's components from @pos on; returns the new position. */
+static __noinline __u32 path_write(struct path_writer *w,
+				   const struct lh_place *p)
+{
+	struct vfsmount *mnt = (struct vfsmount *)p->mnt;
+	__u32 start = w->pos;
+
+	if (!p->dentry)
+		return 0;
+	w->dentry = p->dentry;
+	w->root = (__u64)BPF_CORE_READ(mnt, mnt_root);
+	w->mount = p->mnt - bpf_core_field_offset(struct mount, mnt);
+	w->end = start + LH_PATH_MAX;
+	bpf_loop(LH_WALK_MAX, path_step, w, 0);
+	return w->pos - start;
+}
+
+static __always_inline void draft_who(struct lh_denial *d,
+				      struct task_struct *t)
+{
+	__u64 id = bpf_get_current_pid_tgid();
+
+	d->time = bpf_ktime_get_boot_ns();
+	d->pid = id >> 32;
+	d->tid = (__u32)id;
+	d->ppid = t->real_parent->tgid;
+	d->uid = (__u32)bpf_get_current_uid_gid();
+	bpf_get_current_comm(d->comm, sizeof(d->comm));
+}
+
+__noinline int lh_record(struct lh_report *r)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct path_writer w = {};
+	struct lh_place exe = {};
+	struct lh_session *s;
+	struct lh_draft *f;
+	struct lh_denial *d;
+	struct mm_struct *mm;
+	void *ring;
+	__u32 slot, size;
+
+	if (!r)
+		return 0;
+	slot = r->slot;
+	s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (!s)
+		return 0;
+	__u64 seq = __sync_fetch_and_add(&s->seq, 1) + 1;
+
+	f = bpf_task_storage_get(&lh_drafts, t, 0,
+				 BPF_LOCAL_STORAGE_GET_F_CREATE);
+	ring = bpf_map_lookup_elem(&lh_rings, &slot);
+	if (!f || !ring) {
+		__sync_fetch_and_add(&s->lost, 1);
+		return 0;
+	}
+	d = &f->d;
+	draft_who(d, t);
+	d->serial = s->serial;
+	d->seq = seq;
+	d->lost = s->lost;
+	d->op = r->op;
+	d->why = r->why;
+	d->rule = r->rule;
+	d->hook = r->hook;
+	d->err = r->err;
+	d->family = r->family;
+	d->protocol = r->protocol;
+	d->port = r->port;
+	d->access = r->access;
+	d->target = r->target;
+	d->arg = r->arg;
+
+	w.draft = f;
+	struct lh_place path = r->path, other = r->other;
+
+	d->path_len = path_write(&w, &path);
+	d->other_len = path_write(&w, &other);
+	mm = t->mm;
+	if (mm) {
+		struct file *file = mm->exe_file;
+
+		if (file) {
+			exe.dentry = (__u64)BPF_CORE_READ(file, f_path.dentry);
+			exe.mnt = (__u64)BPF_CORE_READ(file, f_path.mnt);
+		}
+	}
+	d->exe_len = path_write(&w, &exe);
+	d->flags = r->flags | (w.cut ? LH_DENIAL_CUT : 0);
+
+	size = w.pos;
+	if (size > LH_DATA_MAX + 256)
+		size = LH_DATA_MAX + 256;
+	if (bpf_ringbuf_output(ring, f, sizeof(*d) + size, 0))
+		__sync_fetch_and_add(&s->lost, 1);
+	return 0;
+}
+
+SEC("lsm/task_alloc")
+int BPF_PROG(core_task_alloc, struct task_struct *task, unsigned long flags)
+{
+	struct lh_label *l = lh_label_current(), *child;
+	int refused = 0;
+
+	if (!l)
+		return 0;
+	/* A child must be where the session's limits and its end reach it. */
+	if (!lh_session_of(l))
+		refused = 1;
+	else if (flags & 0x200000000ULL)	/* CLONE_INTO_CGROUP */
+		refused = lh_refuse_always(l, LH_OP_FORK, LH_HOOK_task_alloc,
+					   LH_WHY_GUARD, 0);
+	if (refused)
+		return -EPERM;
+	child = bpf_task_storage_get(&lh_labels, task, 0,
+				     BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!child)
+		return -ENOMEM;
+	child->serial = l->serial;
+	child->slot = l->slot;
+	child->flags = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(core_process_exit, struct task_struct *p)
+{
+	struct lh_session *s;
+	struct lh_label *l;
+
+	if (!p->bpf_storage)
+		return 0;
+	l = bpf_task_storage_get(&lh_labels, p, 0, 0);
+	if (!l || !(l->flags & LH_LABEL_SUPERVISOR))
+		return 0;
+	if (p->signal->live.counter)
+		return 0;	/* a thread of it: others go on */
+	s = bpf_map_lookup_elem(&lh_sessions, &l->slot);
+	if (s && s->serial == l->serial && s->state != LH_FREE)
+		s->state = LH_DEAD;
+	return 0;
+}

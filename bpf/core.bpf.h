@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every domain shares: who calls, what session it is in, and how a
+ * refusal is recorded. A task outside any session leaves a hook after one
+ * test; inside one, a look-up that fails refuses.
+ */
+#ifndef LH_CORE_BPF_H
+#define LH_CORE_BPF_H
+
+#include "compat.bpf.h"
+#include "abi.h"
+#include "decide.h"
+
+extern struct lh_label_map {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct lh_label);
+} lh_labels SEC(".maps");
+
+extern struct lh_session_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LH_SESSIONS_MAX);
+	__type(key, __u32);
+	__type(value, struct lh_session);
+} lh_sessions SEC(".maps");
+
+extern struct lh_root_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, LH_TABLE_MAX);
+	__type(key, struct lh_root_key);
+	__type(value, struct lh_root);
+} lh_roots SEC(".maps");
+
+extern struct lh_name_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, LH_TABLE_MAX);
+	__type(key, struct lh_name_key);
+	__type(value, struct lh_name);
+} lh_names SEC(".maps");
+
+/* A path to report: kernel addresses, read by probing. 0: none. */
+struct lh_place {
+	__u64 dentry;
+	__u64 mnt;		/* struct vfsmount */
+};
+
+/* A refusal to be recorded. */
+struct lh_report {
+	__u32 slot;
+	__u16 op, why, rule, hook;
+	__s16 err;
+	__u16 family, protocol, port;
+	__u32 access, flags, target, arg;
+	struct lh_place path, other;
+};
+
+/*
+ * Count the refusal in the caller's session and put it into its ring. Never
+ * waits; what does not fit is counted as lost. Always returns 0.
+ */
+int lh_record(struct lh_report *r);
+
+/* Label of the calling task, or NULL: it is in no session. */
+static __always_inline struct lh_label *lh_label_current(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct lh_label *l;
+
+	if (!t->bpf_storage)
+		return NULL;
+	l = bpf_task_storage_get(&lh_labels, t, 0, 0);
+	if (!l || (l->flags & LH_LABEL_SUPERVISOR))
+		return NULL;
+	return l;
+}
+
+/*
+ * The live session of a label. NULL: its supervisor is gone, or it never was;
+ * the caller is being killed and must be refused.
+ */
+static __always_inline struct lh_session *lh_session_of(struct lh_label *l)
+{
+	struct lh_session *s = bpf_map_lookup_elem(&lh_sessions, &l->slot);
+
+	if (!s || s->serial != l->serial || s->state != LH_LIVE) {
+		bpf_send_signal(9);
+		return NULL;
+	}
+	return s;
+}
+
+#define LH_REPORT(l, op_, hook_, why_, err_)			\
+	{							\
+		.slot = (l)->slot, .op = LH_OP_##op_,		\
+		.hook = LH_HOOK_##hook_, .why = LH_WHY_##why_,	\
+		.err = -(err_),					\
+	}
+
+/* Refuse OP at HOOK whatever the policy says; 1 for LH_RESULT(). */
+static __always_inline int lh_refuse_always(struct lh_label *l, __u16 op,
+					    __u16 hook, __u16 why, __u32 arg)
+{
+	struct lh_report r = {
+		.slot = l->slot, .op = op, .hook = hook, .why = why,
+		.err = -EPERM, .arg = arg,
+	};
+
+	if (lh_session_of(l))
+		lh_record(&r);
+	return 1;
+}
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process boundary.
+ *   ptrace_access_check  also what guards most of /proc/<pid>
+ *   ptrace_traceme       a parent outside may not become the tracer
+ *   task_kill            signals stay in the session
+ *   bprm_check_security  no exec after the command, where the policy says so
+ *   bprm_committed_creds the command is running now
+ */
+#include "core.bpf.h"
+
+#define NR_KILL 62
+
+/* May the caller act on @t? Only within its own session. */
+static __always_inline int process_is_own(struct lh_label *l,
+					  struct task_struct *t)
+{
+	struct lh_label *o;
+
+	if (!t->bpf_storage)
+		return 0;
+	o = bpf_task_storage_get(&lh_labels, t, 0, 0);
+	return o && !(o->flags & LH_LABEL_SUPERVISOR) &&
+	       o->serial == l->serial;
+}
+
+static __noinline int process_refuse(struct lh_label *l, struct lh_report *r)
+{
+	if (lh_session_of(l))
+		lh_record(r);
+	return 1;
+}
+
+/* kill(0, …): the group's members outside are passed over, not attacked. */
+static __always_inline int kill_is_for_group(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	return BPF_CORE_READ(regs, orig_ax) == NR_KILL &&
+	       (int)BPF_CORE_READ(regs, di) == 0;
+}
+
+SEC("lsm/ptrace_access_check")
+int BPF_PROG(process_ptrace_access_check, struct task_struct *child,
+	     unsigned int mode)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	if (process_is_own(l, child))
+		return LH_RESULT(!lh_session_of(l), EPERM);
+	struct lh_report r = LH_REPORT(l, PTRACE, ptrace_access_check, PROCESS,
+				       EPERM);
+
+	r.target = child->tgid;
+	r.arg = mode;
+	return LH_RESULT(process_refuse(l, &r), EPERM);
+}
+
+SEC("lsm/ptrace_traceme")
+int BPF_PROG(process_ptrace_traceme, struct task_struct *parent)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	if (process_is_own(l, parent))
+		return LH_RESULT(!lh_session_of(l), EPERM);
+	struct lh_report r = LH_REPORT(l, PTRACE, ptrace_traceme, PROCESS,
+				       EPERM);
+
+	r.target = parent->tgid;
+	return LH_RESULT(process_refuse(l, &r), EPERM);
+}
+
+SEC("lsm/task_kill")
+int BPF_PROG(process_task_kill, struct task_struct *p,
+	     struct kernel_siginfo *info, int sig, const struct cred *cred)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	if (process_is_own(l, p))
+		return LH_RESULT(!lh_session_of(l), EPERM);
+	if (kill_is_for_group())
+		return LH_RESULT(1, EPERM);
+	struct lh_report r = LH_REPORT(l, SIGNAL, task_kill, PROCESS, EPERM);
+
+	r.target = p->tgid;
+	r.arg = sig;
+	return LH_RESULT(process_refuse(l, &r), EPERM);
+}
+
+SEC("lsm/bprm_check_security")
+int BPF_PROG(process_bprm_check_security, struct linux_binprm *bprm)
+{
+	struct lh_label *l = lh_label_current();
+	struct lh_session *s;
+
+	if (!l)
+		return 0;
+	s = lh_session_of(l);
+	if (!s)
+		return LH_RESULT(1, EACCES);
+	if (!(s->flags & LH_SESSION_NO_EXEC) ||
+	    (l->flags & LH_LABEL_FIRST_EXEC))
+		return 0;
+	struct lh_report r = LH_REPORT(l, EXEC, bprm_check_security, NO_EXEC,
+				       EACCES);
+	struct file *file = bprm->file;
+
+	r.access = LH_EXEC;
+	r.path.dentry = (__u64)file->f_path.dentry;
+	r.path.mnt = (__u64)file->f_path.mnt;
+	return LH_RESULT(process_refuse(l, &r), EACCES);
+}
+
+SEC("lsm/bprm_committed_creds")
+int BPF_PROG(process_bprm_committed_creds, struct linux_binprm *bprm)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (l)
+		l->flags &= ~LH_LABEL_FIRST_EXEC;
+	return 0;
+}

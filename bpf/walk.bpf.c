@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The walk: from an object over dentries and mounts to the top. It meets roots
+ * by the address of their inode, which the supervisor's descriptor keeps in
+ * place, and names below an anchor by hash, down the way it came up. A walk
+ * that raced with a rename or a mount is made again; an unfinished one refuses.
+ */
+#include "walk.bpf.h"
+
+#define PROC_MAGIC 0x9fa0
+#define CGROUP_MAGIC 0x27e0eb
+#define CGROUP2_MAGIC 0x63677270
+#define BPFFS_MAGIC 0xcafe4a11
+#define PIPEFS_MAGIC 0x50495045
+#define TMPFS_MAGIC 0x01021994
+#define HUGETLBFS_MAGIC 0x958458f6
+#define NSFS_MAGIC 0x6e736673
+
+#define MNT_INTERNAL 0x4000
+#define MNT_NS_NONE (-22)	/* mnt_ns of a mount that is in no namespace */
+
+extern const void rename_lock __ksym;
+extern const void mount_lock __ksym;
+
+/*
+ * A walk under way. It lives in the task's label, not on the stack: to the
+ * verifier what is read from there is a number it knows nothing of, so one
+ * look at a step covers them all.
+ */
+struct lh_walk {
+	__u64 start_dentry, start_mnt;
+	__u64 dentry;		/* where the walk is */
+	__u64 parent;
+	__u64 inode;
+	__u64 root;		/* mnt_root of the mount it is in */
+	__u64 mount;		/* struct mount it is in */
+	__u64 chain[LH_NAME_DEPTH];	/* last names of the mount chain */
+	__u64 beside[LH_NAME_DEPTH];	/* last names of the dentry chain */
+	__u64 name[32];		/* one component, for hashing */
+	struct lh_trail trail;
+	__u32 access;
+	__u32 count;		/* names below, in chain */
+	__u32 beside_count;
+	__u32 renames, mounts;	/* the kernel's counters at the start */
+	__u16 tries;
+	__u8 aside;		/* beyond the root of a bind mount */
+	__u8 self;		/* at the object itself */
+	__u8 done;
+	__u8 pad[7];
+};
+
+_Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
+
+#define WALK(l) ((struct lh_walk *)(l)->scratch)
+
+struct lh_component {
+	__u64 word[32];
+};
+
+__noinline __u64 lh_component_hash(struct lh_component *c, __u32 len)
+{
+	if (!c)
+		return 0;
+	return lh_name_hash(c->word, len);
+}
+
+/* Hash of a dentry's name if some rule's name is as long, else 0. */
+static __always_inline __u64 name_hash(struct lh_walk *w, __u64 dentry,
+				       __u64 lens)
+{
+	const unsigned char *name;
+	__u32 len = LH_READ_AS(struct dentry, dentry, d_name.len);
+
+	if (!len || len > LH_NAME_MAX || !(lens & lh_len_bit(len)))
+		return 0;
+	name = LH_READ_AS(struct dentry, dentry, d_name.name);
+	if (bpf_probe_read_kernel(w->name, len & 255, name))
+		return 0;
+	return lh_component_hash((struct lh_component *)w->name, len);
+}
+
+/*
+ * The names below an anchor: from the component under it down to the object,
+ * as far as some rule goes along.
+ */
+__noinline int lh_meet_names(struct lh_label *l, __u64 anchor, __u64 lens)
+{
+	struct lh_name_key key = { .parent = anchor };
+	struct lh_walk *w;
+	__u32 k, at, count;
+
+	if (!l)
+		return 0;
+	key.serial = l->serial;
+	w = WALK(l);
+	count = w->aside ? w->beside_count : w->count;
+	for (k = 0; k < LH_NAME_DEPTH; k++) {
+		struct lh_name *n;
+		__u64 child;
+
+		if (k >= count)
+			break;
+		at = count - 1 - k;
+		child = w->aside ? w->beside[at & (LH_NAME_DEPTH - 1)] :
+			w->chain[at & (LH_NAME_DEPTH - 1)];
+		key.hash = name_hash(w, child, lens);
+		if (!key.hash)
+			break;
+		n = bpf_map_lookup_elem(&lh_names, &key);
+		if (!n)
+			break;
+		lh_trail_name(&w->trail, n, at == 0, w->aside);
+		if (!n->node)
+			break;
+		key.parent = n->node;
+		lens = n->name_lens;
+	}
+	return 0;
+}
+
+/* The root that w->inode is, if it is one. */
+__noinline int lh_meet_root(struct lh_label *l)
+{
+	struct lh_root_key key = {};
+	struct lh_walk *w;
+	struct lh_root *r;
+
+	if (!l)
+		return 0;
+	w = WALK(l);
+	key.inode = w->inode;
+	key.serial = l->serial;
+	r = bpf_map_lookup_elem(&lh_roots, &key);
+	if (!r)
+		return 0;
+	lh_trail_root(&w->trail, r, w->self, w->aside);
+	if (r->flags & LH_ROOT_ANCHOR)
+		lh_meet_names(l, key.inode, r->name_lens);
+	return 0;
+}
+
+/* The protected pair that w->parent / w->dentry is, if it is one. */
+__noinline int lh_meet_wild(struct lh_label *l)
+{
+	struct lh_session *s;
+	struct lh_walk *w;
+	__u64 name, above;
+	__u32 i, becomes, slot;
+
+	if (!l)
+		return 0;
+	slot = l->slot;
+	s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (!s)
+		return 0;
+	w = WALK(l);
+	name = name_hash(w, w->dentry, ~0ULL);
+	above = name_hash(w, w->parent, ~0ULL);
+	becomes = w->self && (w->access & LH_BECOME);
+	for (i = 0; i < LH_WILD_MAX; i++) {
+		struct lh_wild *p = &s->wild[i];
+
+		if (i >= s->wild_count)
+			break;
+		if (p->name_hash == name && p->parent_hash == above) {
+			lh_trail_wild(&w->trail, p);
+			break;
+		}
+		/* A directory that arrives as PARENT brings its NAME along. */
+		if (becomes && p->parent_hash == name) {
+			w->trail.found |= LH_FOUND_PARTIAL;
+			w->trail.rule_pin = p->rule;
+			break;
+		}
+	}
+	return 0;
+}
+
+static __always_inline void walk_restart(struct lh_walk *w)
+{
+	struct vfsmount *mnt = (struct vfsmount *)w->start_mnt;
+
+	bpf_probe_read_kernel(&w->renames, 4, &rename_lock);
+	bpf_probe_read_kernel(&w->mounts, 4, &mount_lock);
+	w->root = (__u64)LH_READ_AS(struct vfsmount, mnt, mnt_root);
+	w->mount = w->start_mnt - bpf_core_field_offset(struct mount, mnt);
+	w->dentry = w->start_dentry;
+	__builtin_memset(&w->trail, 0, sizeof(w->trail));
+	w->count = 0;
+	w->beside_count = 0;
+	w->aside = 0;
+	w->self = 1;
+}
+
+/* The chain has ended. 1: the walk is over; 0: it raced, once more. */
+static __always_inline long walk_finish(struct lh_walk *w)
+{
+	__u32 renames = 0, mounts = 0;
+
+	bpf_probe_read_kernel(&renames, 4, &rename_lock);
+	bpf_probe_read_kernel(&mounts, 4, &mount_lock);
+	if (renames == w->renames && mounts == w->mounts &&
+	    !((renames | mounts) & 1)) {
+		w->done = 1;
+		return 1;
+	}
+	if (++w->tries >= LH_WALK_TRIES)
+		return 1;
+	walk_restart(w);
+	return 0;
+}
+
+/* From the top of a file system to where it is mounted. */
+static __always_inline long walk_hop(struct lh_walk *w)
+{
+	struct mount *m = (struct mount *)w->mount;
+	__u64 up = (__u64)LH_READ_AS(struct mount, m, mnt_parent);
+
+	if (up == w->mount)
+		return walk_finish(w);
+	w->dentry = (__u64)LH_READ_AS(struct mount, m, mnt_mountpoint);
+	w->mount = up;
+	w->root = (__u64)LH_READ_AS(struct mount, up, mnt.mnt_root);
+	w->aside = 0;
+	w->beside_count = w->count;
+	return 0;
+}
+
+struct lh_stride {
+	struct lh_session *s;
+	struct lh_label *l;
+};
+
+static long walk_step(__u32 i, struct lh_stride *c)
+{
+	struct lh_walk *w = WALK(c->l);
+	__u64 here = w->dentry, inode, parent;
+	__u32 bit, len;
+
+	inode = (__u64)LH_READ_AS(struct dentry, here, d_inode);
+	parent = (__u64)LH_READ_AS(struct dentry, here, d_parent);
+	w->inode = inode;
+	w->parent = parent;
+	bit = lh_bloom_bit(LH_LOW_HALF(inode));
+	if (c->s->bloom[(bit >> 6) & (LH_BLOOM_WORDS - 1)] &
+	    (1ULL << (bit & 63)))
+		lh_meet_root(c->l);
+	if ((w->access & LH_CHANGE) && c->s->wild_count) {
+		len = LH_READ_AS(struct dentry, here, d_name.len);
+		if (w->self || (c->s->wild_lens & lh_len_bit(len)))
+			lh_meet_wild(c->l);
+	}
+	w->self = 0;
+	if (w->parent == here)
+		return walk_hop(w);
+	w->beside[w->beside_count++ & (LH_NAME_DEPTH - 1)] = here;
+	if (here == w->root)
+		w->aside = 1;
+	if (!w->aside)
+		w->chain[w->count++ & (LH_NAME_DEPTH - 1)] = here;
+	w->dentry = w->parent;
+	return 0;
+}
+
+/* Is the process behind a file of /proc in this session? */
+static __noinline int proc_is_own(struct lh_session *s, struct pid *pid)
+{
+	struct hlist_node *n;
+	struct task_struct *t;
+	__u64 links = bpf_core_field_offset(struct task_struct, pid_links);
+
+	/* tasks[1]: a thread group; tasks[0]: one thread */
+	n = BPF_CORE_READ(pid, tasks[1].first);
+	if (n) {
+		t = (void *)((__u64)n - links - sizeof(struct hlist_node));
+	} else {
+		n = BPF_CORE_READ(pid, tasks[0].first);
+		if (!n)
+			return 0;
+		t = (void *)((__u64)n - links);
+	}
+	return (__u64)BPF_CORE_READ(t, cgroups, dfl_cgrp) == s->cgroup;
+}
+
+static __always_inline struct pid *proc_pid(__u64 inode)
+{
+	struct proc_inode *p = (void *)(inode -
+		bpf_core_field_offset(struct proc_inode, vfs_inode));
+
+	return inode ? BPF_CORE_READ(p, pid) : NULL;
+}
+
+/*
+ * File systems whose objects are judged by what they are. 1: decided, *why
+ * says how; 0: the walk decides.
+ */
+static __always_inline int fs_special(struct lh_session *s,
+				      const struct lh_ask *q, __u16 *why)
+{
+	struct pid *pid;
+
+	switch (q->magic) {
+	case PROC_MAGIC:
+		pid = proc_pid(q->inode);
+		if (!pid)
+			return 0;
+		*why = proc_is_own(s, pid) ? LH_WHY_ALLOW : LH_WHY_PROCESS;
+		return 1;
+	case CGROUP_MAGIC:
+	case CGROUP2_MAGIC:
+		if (!(q->access & LH_CHANGE))
+			return 0;
+		*why = LH_WHY_GUARD;
+		return 1;
+	case BPFFS_MAGIC:
+		*why = q->access == LH_STAT ? LH_WHY_ALLOW : LH_WHY_GUARD;
+		return 1;
+	case PIPEFS_MAGIC:
+		*why = LH_WHY_ALLOW;
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * The chain ended in a mount other than the session's top: what is it? A
+ * backing file of overlayfs lies on a private mount, after the user's own
+ * file was judged; a memfd on the kernel's. Anything else is outside.
+ */
+static __always_inline __u16 fs_elsewhere(const struct lh_walk *w,
+					  const struct lh_ask *q)
+{
+	struct mount *m = (struct mount *)w->mount;
+	int flags = BPF_CORE_READ(m, mnt.mnt_flags);
+
+	if ((long)BPF_CORE_READ(m, mnt_ns) != MNT_NS_NONE)
+		return LH_WHY_OUTSIDE_MOUNT;
+	if (!(flags & MNT_INTERNAL))
+		return LH_WHY_ALLOW;
+	if (q->magic == TMPFS_MAGIC || q->magic == HUGETLBFS_MAGIC ||
+	    (q->magic == NSFS_MAGIC && !(q->access & LH_CHANGE)))
+		return LH_WHY_ALLOW;
+	return LH_WHY_OUTSIDE_MOUNT;
+}
+
+__noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
+{
+	struct lh_stride c = { .l = l };
+	struct lh_verdict v = {};
+	struct lh_walk *w;
+	__u32 slot;
+
+	if (!l || !q)
+		return LH_WHY_INTERNAL;
+	slot = l->slot;
+	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (!c.s)
+		return LH_WHY_INTERNAL;
+	if (fs_special(c.s, q, &v.why))
+		return v.why;
+	w = WALK(l);
+	w->access = q->access;
+	w->start_dentry = q->at.dentry;
+	w->start_mnt = q->at.mnt;
+	w->tries = 0;
+	w->done = 0;
+	walk_restart(w);
+	bpf_loop(LH_WALK_MAX, walk_step, &c, 0);
+	if (!w->done)
+		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
+			LH_WHY_UNFINISHED;
+	if (q->access == LH_STAT) {
+		/* Only what is denied is hidden. */
+		if (!(w->trail.found & LH_FOUND_DENY))
+			return LH_WHY_ALLOW;
+		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
+	}
+	v = lh_trail_judge(&w->trail, q->access);
+	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
+		return fs_elsewhere(w, q);
+	return v.why | (__u32)v.rule << 16;
+}

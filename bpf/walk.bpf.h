@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One question, one judge: what a hook asks about an object that is reached by
+ * dentry and mount. walk.bpf.c answers it.
+ */
+#ifndef LH_WALK_BPF_H
+#define LH_WALK_BPF_H
+
+#include "core.bpf.h"
+
+#define LH_CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
+
+struct lh_ask {
+	struct lh_place at;
+	struct lh_place other;	/* for the record alone */
+	__u64 magic;		/* of the object's superblock */
+	__u64 inode;		/* 0: the name does not exist yet */
+	__u32 access;		/* LH_READ… */
+	__u32 flags;		/* LH_DENIAL_* */
+	__u16 op, hook;
+	__u32 pad;
+};
+
+/*
+ * enum lh_why in the low 16 bits (0: allow), the rule above them. Global:
+ * verified once, whatever asks.
+ */
+__u32 lh_judge(struct lh_label *l, struct lh_ask *q);
+
+#endif

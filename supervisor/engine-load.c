@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The engine comes and goes: probing by trying, loading, attaching, proof, pins.
+ * The pins appear under their final name in one rename, after the proof: who
+ * finds them finds a whole engine that was seen to refuse.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "engine-pins.h"
+#include "lh.skel.h"
+
+/* Programs that a kernel may lack a hook for; every other one is required. */
+static const char *const optional[] = {
+	"guard_userns_create",
+	NULL,
+};
+
+/* The first warning that libbpf had: it names the program that failed. */
+static char first_warning[256];
+
+static int keep_warning(enum libbpf_print_level level, const char *fmt,
+			va_list ap)
+{
+	const char *debug = getenv("LH_ENGINE_DEBUG");
+
+	if (debug && *debug) {
+		va_list copy;
+
+		va_copy(copy, ap);
+		vfprintf(stderr, fmt, copy);
+		va_end(copy);
+	}
+	if (level == LIBBPF_WARN && !first_warning[0]) {
+		vsnprintf(first_warning, sizeof(first_warning), fmt, ap);
+		first_warning[strcspn(first_warning, "\n")] = 0;
+	}
+	return 0;
+}
+
+static bool is_optional(const char *name)
+{
+	int i;
+
+	for (i = 0; optional[i]; i++)
+		if (!strcmp(optional[i], name))
+			return true;
+	return false;
+}
+
+/* Leave out optional programs whose hook is not in this kernel. */
+static int hooks_select(struct lh *lh, const struct btf *btf, struct err *e)
+{
+	struct bpf_program *p;
+	char func[128];
+
+	bpf_object__for_each_program(p, lh->obj) {
+		const char *sec = bpf_program__section_name(p);
+
+		if (strncmp(sec, "lsm/", 4))
+			continue;
+		snprintf(func, sizeof(func), "bpf_lsm_%s", sec + 4);
+		if (btf__find_by_name_kind(btf, func, BTF_KIND_FUNC) > 0)
+			continue;
+		if (!is_optional(bpf_program__name(p)))
+			return err_set(e, -ENOTSUP, "this kernel has no LSM "
+				       "hook %s; 6.1 or later with "
+				       "CONFIG_BPF_LSM and "
+				       "CONFIG_SECURITY_PATH is needed",
+				       sec + 4);
+		bpf_program__set_autoload(p, false);
+	}
+	return 0;
+}
+
+static int load_failed(int err, struct err *e)
+{
+	if (err == -EPERM)
+		return err_set(e, err, "this kernel refuses to load BPF LSM "
+			       "programs (EPERM); run where it does not, or in "
+			       "a guest: lh-vm -- CMD");
+	return err_set(e, err, "the engine does not load on this kernel: %s "
+		       "(%s); LH_ENGINE_DEBUG=1 shows the verifier's words",
+		       strerror(-err), first_warning);
+}
+
+static int skeleton_load(struct lh **out, struct err *e)
+{
+	struct btf *btf = btf__load_vmlinux_btf();
+	struct lh *lh;
+	int err;
+
+	if (!btf)
+		return err_set(e, -ENOTSUP, "this kernel has no BTF "
+			       "(/sys/kernel/btf/vmlinux): CONFIG_DEBUG_INFO_BTF"
+			       " is needed");
+	lh = lh__open();
+	if (!lh) {
+		err = -errno;
+		btf__free(btf);
+		return err_sys(e, err, "the engine's object is damaged");
+	}
+	lh->rodata->lh_have_cast =
+		btf__find_by_name_kind(btf, "bpf_rdonly_cast",
+				       BTF_KIND_FUNC) > 0;
+	err = hooks_select(lh, btf, e);
+	btf__free(btf);
+	if (!err) {
+		err = lh__load(lh);
+		if (err)
+			load_failed(err, e);
+	}
+	if (err) {
+		lh__destroy(lh);
+		return err;
+	}
+	*out = lh;
+	return 0;
+}
+
+/* The pool of rings: batched, since one update waits for a grace period. */
+static int rings_make(int map, struct err *e)
+{
+	__u32 keys[LH_RINGS_AT_LOAD - 1], count = 0, i;
+	int fds[LH_RINGS_AT_LOAD - 1], err = 0;
+
+	for (i = 0; i < LH_RINGS_AT_LOAD - 1 && !err; i++) {
+		fds[i] = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "lh_ring", 0, 0,
+					LH_RING_BYTES, NULL);
+		if (fds[i] < 0)
+			err = -errno;
+		else
+			count++;
+		keys[i] = i + 1;
+	}
+	if (!err && bpf_map_update_batch(map, keys, fds, &count, NULL))
+		err = -errno;
+	while (i-- > 0)
+		if (fds[i] >= 0)
+			close(fds[i]);
+	return err ? err_sys(e, err, "engine: cannot make the rings") : 0;
+}
+
+static int pin(int fd, const char *name, struct err *e)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), ENGINE_LOADING "/%s", name);
+	if (bpf_obj_pin(fd, path))
+		return err_sys(e, -errno, "engine: cannot pin %s", path);
+	return 0;
+}
+
+static int attach_and_pin(struct lh *lh, struct err *e)
+{
+	struct bpf_program *p;
+
+	bpf_object__for_each_program(p, lh->obj) {
+		const char *name = bpf_program__name(p);
+		struct bpf_link *link;
+		char file[128];
+		int err;
+
+		if (!bpf_program__autoload(p) ||
+		    !strcmp(bpf_program__section_name(p), "syscall"))
+			continue;
+		link = bpf_program__attach(p);
+		if (!link)
+			return err_sys(e, -errno, "engine: cannot attach %s",
+				       name);
+		snprintf(file, sizeof(file), "link_%s", name);
+		err = pin(bpf_link__fd(link), file, e);
+		/* The pin holds it from here on. */
+		bpf_link__disconnect(link);
+		bpf_link__destroy(link);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int engine_unpin(const char *dir, struct err *e)
+{
+	DIR *d = opendir(dir);
+	struct dirent *f;
+	int err = 0;
+
+	if (!d)
+		return -errno;
+	while ((f = readdir(d))) {
+		if (f->d_name[0] == '.')
+			continue;
+		if (unlinkat(dirfd(d), f->d_name, 0))
+			err = -errno;
+	}
+	closedir(d);
+	if (!err && rmdir(dir))
+		err = -errno;
+	return err ? err_sys(e, err, "engine: cannot remove the pins %s", dir) :
+	       0;
+}
+
+/* Builds other than ours: away with them, unless sessions run under them. */
+static int stale_remove(struct err *e)
+{
+	DIR *d = opendir(ENGINE_DIR);
+	struct dirent *f;
+	int err = 0;
+
+	if (!d)
+		return errno == ENOENT ? 0 :
+		       err_sys(e, -errno, "cannot open " ENGINE_DIR);
+	while (!err && (f = readdir(d))) {
+		char path[512];
+		int use;
+
+		if (f->d_name[0] == '.' || !strcmp(f->d_name, engine_build()))
+			continue;
+		snprintf(path, sizeof(path), ENGINE_RUN "/use-%s", f->d_name);
+		use = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		if (use >= 0 && flock(use, LOCK_EX | LOCK_NB))
+			err = err_set(e, -EBUSY, "engine %s of another build "
+				      "is in use by running sessions (this is "
+				      "%s); end them first", f->d_name,
+				      engine_build());
+		snprintf(path, sizeof(path), ENGINE_DIR "/%s", f->d_name);
+		if (!err)
+			err = engine_unpin(path, e);
+		if (use >= 0)
+			close(use);
+	}
+	closedir(d);
+	return err;
+}
+
+static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
+{
+	struct engine en = {
+		.labels = bpf_map__fd(lh->maps.lh_labels),
+		.sessions = bpf_map__fd(lh->maps.lh_sessions),
+		.roots = bpf_map__fd(lh->maps.lh_roots),
+		.names = bpf_map__fd(lh->maps.lh_names),
+		.rings = bpf_map__fd(lh->maps.lh_rings),
+		.admit = bpf_program__fd(lh->progs.lh_session_admit),
+		.forget = bpf_program__fd(lh->progs.lh_session_forget),
+		.sweep = bpf_program__fd(lh->progs.lh_session_sweep),
+		.use = -1,
+	};
+	char final[128];
+	int err;
+
+	err = engine_map_sessions(&en, e);
+	if (!err)
+		err = engine_prove(&en, cgroup_root, e);
+#define X(name) if (!err) err = pin(en.name, #name, e);
+	ENGINE_PINS(X)
+#undef X
+	snprintf(final, sizeof(final), ENGINE_DIR "/%s", engine_build());
+	if (!err && rename(ENGINE_LOADING, final))
+		err = err_sys(e, -errno, "engine: cannot rename the pins to %s",
+			      final);
+	return err;
+}
+
+int engine_load(const char *cgroup_root, struct err *e)
+{
+	libbpf_print_fn_t print = libbpf_set_print(keep_warning);
+	struct lh *lh = NULL;
+	int err;
+
+	if (mkdir(ENGINE_DIR, 0700) && errno != EEXIST)
+		return err_sys(e, -errno, "cannot make " ENGINE_DIR);
+	err = stale_remove(e);
+	if (!err && mkdir(ENGINE_LOADING, 0700))
+		err = err_sys(e, -errno, "cannot make " ENGINE_LOADING);
+	if (err)
+		return err;
+	err = skeleton_load(&lh, e);
+	if (!err)
+		err = rings_make(bpf_map__fd(lh->maps.lh_rings), e);
+	if (!err)
+		err = attach_and_pin(lh, e);
+	if (!err)
+		err = prove_and_pin(lh, cgroup_root, e);
+	if (err)
+		engine_unpin(ENGINE_LOADING, NULL);
+	if (lh)
+		lh__destroy(lh);
+	libbpf_set_print(print);
+	return err;
+}

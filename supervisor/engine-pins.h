@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Inside of the engine, shared by engine*.c alone: its open descriptors, and
+ * the names of its pins.
+ */
+#ifndef LH_ENGINE_PINS_H
+#define LH_ENGINE_PINS_H
+
+#include "engine.h"
+
+#define ENGINE_BPFFS "/sys/fs/bpf"
+#define ENGINE_DIR ENGINE_BPFFS "/lh"
+#define ENGINE_LOADING ENGINE_DIR "/loading"
+#define ENGINE_RUN "/run/lh"
+
+#define ENGINE_PINS(X) \
+	X(labels) X(sessions) X(roots) X(names) X(rings) \
+	X(admit) X(forget) X(sweep)
+
+struct engine {
+#define X(name) int name;
+	ENGINE_PINS(X)
+#undef X
+	int use;		/* shared lock: this build is in use */
+	volatile struct lh_session *slots;	/* map `sessions`, mapped */
+};
+
+/* Load, attach, prove and pin; the caller holds the engine's lock. */
+int engine_load(const char *cgroup_root, struct err *e);
+/* Refuse something of each class on purpose, and see it refused. */
+int engine_prove(struct engine *en, const char *cgroup_root, struct err *e);
+/* Take an engine's pins away: its programs end with their last user. */
+int engine_unpin(const char *dir, struct err *e);
+/* Map the sessions; shared by opening and loading. */
+int engine_map_sessions(struct engine *en, struct err *e);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The engine: the programs and maps that are loaded and attached once per boot
+ * and pinned. A session opens pins, takes a slot and fills its tables; it
+ * never loads or attaches. Any failure here means: do not start the command.
+ */
+#ifndef LH_ENGINE_H
+#define LH_ENGINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "../bpf/abi.h"
+#include "../policy-compiler/err.h"
+
+struct engine;			/* open pins; one per process */
+
+/*
+ * Open the pinned engine of this build; load, attach, prove and pin it first
+ * if need be (serialised by a lock across processes). @cgroup_root: where
+ * cgroup v2 is mounted. *out is owned by the caller: engine_close().
+ */
+int engine_open(const char *cgroup_root, struct engine **out, struct err *e);
+void engine_close(struct engine *en);
+/* "ABI-BUILD" of the engine this program goes with. */
+const char *engine_build(void);
+
+/* lh-supervise --engine status|load|unload: prints to stdout; 0 or -errno. */
+int engine_command(const char *verb, const char *cgroup_root, struct err *e);
+
+/* A session's place in the engine. */
+struct engine_session {
+	unsigned int slot;
+	__u64 serial;
+	int ring_fd;		/* BPF_MAP_TYPE_RINGBUF of struct lh_denial */
+	struct lh_item *items;	/* copy, for engine_forget() */
+	size_t count;
+};
+
+struct engine_tables {
+	const struct lh_item *items;
+	size_t count;
+	const struct lh_wild *wild;
+	__u32 wild_count;
+	__u64 wild_lens;
+	__u32 flags;		/* LH_SESSION_* */
+	int cgroup_fd;		/* the session's cgroup directory */
+};
+
+/*
+ * Take a slot and fill its tables; the calling process becomes the session's
+ * supervisor: when its thread group ends, the session is dead. The item fds
+ * must stay open until engine_forget(). -EUSERS: all slots are taken.
+ */
+int engine_admit(struct engine *en, const struct engine_tables *t,
+		 struct engine_session *s, struct err *e);
+/* Label the process behind @pidfd; it and what it forks is in the session. */
+int engine_label(struct engine *en, const struct engine_session *s, int pidfd,
+		 struct err *e);
+/* Refuse and kill from now on. */
+void engine_kill(struct engine *en, const struct engine_session *s);
+/* Counters of the session: denials so far, and how many left no record. */
+void engine_counters(struct engine *en, const struct engine_session *s,
+		     __u64 *seq, __u64 *lost);
+/* After the last process is gone: take every entry back, free the slot. */
+int engine_forget(struct engine *en, struct engine_session *s, struct err *e);
+/* Forget sessions whose supervisor is gone; returns how many, or -errno. */
+int engine_sweep(struct engine *en, struct err *e);
+
+#endif

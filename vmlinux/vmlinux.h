@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel types that the programs read, by hand: only the fields that are
+ * used, in no particular layout. CO-RE finds each field in the running kernel
+ * by name. Names and field types are the kernel's, from 6.1 on; where they
+ * changed since, the variants are in bpf/compat.bpf.h.
+ */
+#ifndef __VMLINUX_H__
+#define __VMLINUX_H__
+
+typedef signed char __s8;
+typedef unsigned char __u8;
+typedef short __s16;
+typedef unsigned short __u16;
+typedef int __s32;
+typedef unsigned int __u32;
+typedef long long __s64;
+typedef unsigned long long __u64;
+typedef __u8 u8;
+typedef __s16 s16;
+typedef __u16 u16;
+typedef __s32 s32;
+typedef __u32 u32;
+typedef __s64 s64;
+typedef __u64 u64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u64 __be64;
+typedef __u16 __sum16;
+typedef __u32 __wsum;
+typedef unsigned short umode_t;
+typedef unsigned int fmode_t;
+typedef _Bool bool;
+typedef unsigned long size_t;
+
+#define true 1
+#define false 0
+#define NULL ((void *)0)
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_SK_STORAGE = 24,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_EXIST = 2,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+struct bpf_map;
+struct bpf_local_storage;
+struct task_struct;
+struct pt_regs;
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), \
+			     apply_to = record)
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct hlist_node {
+	struct hlist_node *next, **pprev;
+};
+
+struct hlist_head {
+	struct hlist_node *first;
+};
+
+struct qstr {
+	union {
+		struct {
+			u32 hash;
+			u32 len;
+		};
+		u64 hash_len;
+	};
+	const unsigned char *name;
+};
+
+struct super_block {
+	unsigned long s_magic;
+	struct dentry *s_root;
+};
+
+struct inode {
+	umode_t i_mode;
+	struct super_block *i_sb;
+	void *i_private;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+	struct super_block *d_sb;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+	struct super_block *mnt_sb;
+	int mnt_flags;
+};
+
+struct mnt_namespace;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	struct mnt_namespace *mnt_ns;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+	unsigned int f_flags;
+	fmode_t f_mode;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
+struct mm_struct {
+	struct file *exe_file;
+};
+
+struct kernfs_node {
+	void *priv;
+};
+
+struct cgroup;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct pid {
+	struct hlist_head tasks[4];
+};
+
+struct proc_inode {
+	struct pid *pid;
+	struct inode vfs_inode;
+};
+
+struct signal_struct {
+	atomic_t live;
+	struct pid *pids[4];
+};
+
+struct task_struct {
+	int pid;
+	int tgid;
+	struct task_struct *real_parent;
+	struct task_struct *group_leader;
+	struct mm_struct *mm;
+	struct fs_struct *fs;
+	struct files_struct *files;
+	struct signal_struct *signal;
+	struct css_set *cgroups;
+	struct hlist_node pid_links[4];
+	struct bpf_local_storage *bpf_storage;
+};
+
+struct linux_binprm {
+	struct file *file;
+};
+
+struct sock_common {
+	unsigned short skc_family;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+};
+
+struct socket {
+	struct sock *sk;
+};
+
+struct unix_sock {
+	struct sock *peer;
+	struct path path;
+};
+
+struct kernel_siginfo;
+struct cred;
+union bpf_attr;
+struct perf_event_attr;
+
+struct pt_regs {
+	unsigned long di;
+	unsigned long orig_ax;
+};
+
+#pragma clang attribute pop
+
+#endif
