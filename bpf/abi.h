@@ -14,8 +14,13 @@
 
 #define LH_ABI 1
 
+/*
+ * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
+ * the kernel address of the cgroup that all sessions' cgroups lie in.
+ */
+
 /* Limits. Each is a bound that user space checks and the kernel relies on. */
-#define LH_SESSIONS_MAX 1024	/* slots; slot 0's seq: highest one used */
+#define LH_SESSIONS_MAX 1024	/* slots */
 #define LH_RINGS_AT_LOAD 64	/* rings that the engine makes at once */
 #define LH_RING_BYTES 131072	/* one session's ring; a power of two pages */
 #define LH_ITEMS_MAX 8192	/* roots and names of one session */
@@ -54,7 +59,8 @@
 #define LH_ROOT_PROTECT 0x40u	/* not written: the host runs what it says */
 #define LH_ROOT_PIN 0x80u	/* this object is not moved nor removed */
 #define LH_ROOT_ANCHOR 0x100u	/* has name rules below it: name_lens */
-#define LH_ROOT_MASK 0x1ffu
+#define LH_ROOT_OWN 0x200u	/* what this session made below is its own */
+#define LH_ROOT_MASK 0x3ffu
 
 /* A name rule: the last component carries rights, those before it PARTIAL. */
 #define LH_NAME_DENY LH_ROOT_DENY
@@ -125,7 +131,8 @@ struct lh_session {
 	__u64 lost;		/* of these, not in the ring */
 	__u64 wild_lens;	/* bit min(len, 63) of each wild name */
 	__u32 wild_count;
-	__u32 supervisor;	/* its tgid in the first pid namespace */
+	__u32 supervisor;	/* its pid, as pid namespace pidns counts */
+	__u64 pidns;		/* inode number of that namespace */
 	struct lh_wild wild[LH_WILD_MAX];
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
 };
@@ -134,7 +141,7 @@ struct lh_session {
 
 /* Task storage. */
 struct lh_label {
-	__u64 serial;
+	__u64 serial;		/* 0: stands for a label that cannot be read */
 	__u32 slot;
 	__u32 flags;		/* LH_LABEL_* */
 	__u64 scratch[LH_SCRATCH_WORDS];	/* the task's own: walk.bpf.c */
@@ -253,7 +260,7 @@ _Static_assert(sizeof(struct lh_name) == 24, "no padding");
 _Static_assert(sizeof(struct lh_wild) == 24, "no padding");
 _Static_assert(sizeof(struct lh_item) == 48, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
-_Static_assert(sizeof(struct lh_session) == 64 + LH_WILD_MAX * 24 +
+_Static_assert(sizeof(struct lh_session) == 72 + LH_WILD_MAX * 24 +
 	       LH_BLOOM_WORDS * 8, "no padding");
 _Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,
 	       "no padding");

@@ -13,6 +13,7 @@ const volatile bool lh_have_cast = false;
 
 struct lh_label_map lh_labels SEC(".maps");
 struct lh_session_map lh_sessions SEC(".maps");
+struct lh_unreadable_map lh_unreadable SEC(".maps");
 struct lh_root_map lh_roots SEC(".maps");
 struct lh_name_map lh_names SEC(".maps");
 

@@ -26,6 +26,14 @@ extern struct lh_session_map {
 	__type(value, struct lh_session);
 } lh_sessions SEC(".maps");
 
+/* A label for tasks whose own cannot be read: it leads to no session. */
+extern struct lh_unreadable_map {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct lh_label);
+} lh_unreadable SEC(".maps");
+
 extern struct lh_root_map {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -64,28 +72,63 @@ struct lh_report {
  */
 int lh_record(struct lh_report *r);
 
-/* Label of the calling task, or NULL: it is in no session. */
+/* Does the cgroup of @t lie directly in the sessions' parent? */
+static __always_inline bool lh_in_some_session(struct task_struct *t)
+{
+	struct lh_session *none;
+	struct cgroup *cg;
+	__u32 zero = 0;
+
+	none = bpf_map_lookup_elem(&lh_sessions, &zero);
+	if (!none)
+		return true;
+	cg = BPF_CORE_READ(t, cgroups, dfl_cgrp);
+	return none->cgroup &&
+	       (__u64)BPF_CORE_READ(cg, self.parent) == none->cgroup;
+}
+
+/*
+ * The test that every task of the host makes in every hook: no storage, no
+ * session. What comes after it in a hot hook is a function of its own, so that
+ * the way out saves no register and sets up no stack.
+ */
+static __always_inline bool lh_outside(void)
+{
+	return !bpf_get_current_task_btf()->bpf_storage;
+}
+
+/*
+ * Label of the calling task, or NULL: it is in no session. Before 6.2 the
+ * look-up of a task's storage may fail when it interrupted another; who is in
+ * a session's cgroup is refused then, not let through.
+ */
 static __always_inline struct lh_label *lh_label_current(void)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct lh_label *l;
+	__u32 zero = 0;
 
 	if (!t->bpf_storage)
 		return NULL;
 	l = bpf_task_storage_get(&lh_labels, t, 0, 0);
-	if (!l || (l->flags & LH_LABEL_SUPERVISOR))
-		return NULL;
-	return l;
+	if (!l) {
+		if (!lh_in_some_session(t))
+			return NULL;
+		return bpf_map_lookup_elem(&lh_unreadable, &zero);
+	}
+	return l->flags & LH_LABEL_SUPERVISOR ? NULL : l;
 }
 
 /*
- * The live session of a label. NULL: its supervisor is gone, or it never was;
- * the caller is being killed and must be refused.
+ * The live session of a label. NULL: refuse. Its supervisor is gone, and the
+ * caller is being killed; or the label could not be read.
  */
 static __always_inline struct lh_session *lh_session_of(struct lh_label *l)
 {
 	struct lh_session *s = bpf_map_lookup_elem(&lh_sessions, &l->slot);
 
+	if (!l->serial)
+		return NULL;
 	if (!s || s->serial != l->serial || s->state != LH_LIVE) {
 		bpf_send_signal(9);
 		return NULL;

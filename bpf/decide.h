@@ -20,6 +20,7 @@
 #define LH_FOUND_WILD 0x4u	/* PARENT/NAME: may be removed */
 #define LH_FOUND_PIN 0x8u	/* the object itself is a root or above one */
 #define LH_FOUND_PARTIAL 0x10u	/* the object may lead to a named rule */
+#define LH_FOUND_MINE 0x20u	/* this session made the object, or would */
 
 /*
  * What a walk has met so far, from the object up. Zero is the empty trail,
@@ -78,6 +79,11 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 			t->rule_read = r->rule_self;
 			t->rule_write = r->rule_self;
 		}
+	}
+	if ((flags & LH_ROOT_OWN) && (t->found & LH_FOUND_MINE) && !self) {
+		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE;
+		t->rule_read = r->rule_read;
+		t->rule_write = r->rule_read;
 	}
 	if (flags & (LH_ROOT_READ | LH_ROOT_EXEC)) {
 		if (!(t->rights & (LH_ROOT_READ | LH_ROOT_EXEC)))

@@ -5,10 +5,15 @@
  *   path_{mknod,mkdir,symlink,link}    new names
  *   path_{unlink,rmdir,rename}         names that go
  *   path_{truncate,chmod,chown}        content and mode by path
- *   inode_{getattr,readlink}           what lies in a denied root is not seen
+ *   inode_getattr                      what lies in a denied root is not seen
+ *   inode_alloc_security               who made what in shared places
  * Every hook only says what is wanted of which object; lh_judge() decides.
  */
 #include "walk.bpf.h"
+
+#define TMPFS_MAGIC 0x01021994
+#define DEVPTS_MAGIC 0x1cd1
+#define MQUEUE_MAGIC 0x19800202
 
 #define FMODE_READ 0x1
 #define FMODE_WRITE 0x2
@@ -20,6 +25,33 @@
 #define S_IFCHR 0020000
 #define S_IFBLK 0060000
 #define S_SETID 06000
+
+/* Of what lies in places that all share: the serial of who made it. */
+struct {
+	__uint(type, BPF_MAP_TYPE_INODE_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u64);
+} lh_made SEC(".maps");
+
+static __always_inline bool made_matters(__u64 magic)
+{
+	return magic == TMPFS_MAGIC || magic == DEVPTS_MAGIC ||
+	       magic == MQUEUE_MAGIC;
+}
+
+static __always_inline __u32 is_mine(struct lh_label *l, struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+	__u64 *maker;
+
+	if (!made_matters(d->d_sb->s_magic))
+		return 0;
+	if (!i)
+		return 1;
+	maker = bpf_inode_storage_get(&lh_made, i, 0, 0);
+	return maker && *maker == l->serial;
+}
 
 /* Judge and record; 1: refuse. */
 static __noinline int fs_refuses(struct lh_label *l, struct lh_ask *q)
@@ -66,6 +98,7 @@ static __noinline int fs_refuses_kind(struct lh_label *l, struct lh_ask *q,
 		.magic = (dentry_)->d_sb->s_magic,			\
 		.inode = (__u64)(dentry_)->d_inode,			\
 		.access = (access_),					\
+		.mine = is_mine(l, dentry_),				\
 		.op = LH_OP_##op_, .hook = LH_HOOK_##hook_,		\
 	}
 
@@ -90,8 +123,7 @@ static __always_inline __u32 open_access(struct file *file)
 	return access ? access : LH_READ | LH_WRITE;
 }
 
-SEC("lsm/file_open")
-int BPF_PROG(fs_file_open, struct file *file)
+static __noinline int open_refused(struct file *file)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -103,7 +135,15 @@ int BPF_PROG(fs_file_open, struct file *file)
 
 	if (q.access == LH_EXEC)
 		q.op = LH_OP_EXEC;
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
+}
+
+SEC("lsm/file_open")
+int BPF_PROG(fs_file_open, struct file *file)
+{
+	if (lh_outside())
+		return 0;
+	return LH_RESULT(open_refused(file), EACCES);
 }
 
 SEC("lsm/path_mknod")
@@ -288,8 +328,7 @@ int BPF_PROG(fs_path_chown, const struct path *path, __u64 uid, __u64 gid)
 	return LH_RESULT(fs_refuses(l, &q), EACCES);
 }
 
-SEC("lsm/inode_getattr")
-int BPF_PROG(fs_inode_getattr, const struct path *path)
+static __noinline int stat_refused(const struct path *path)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -298,5 +337,29 @@ int BPF_PROG(fs_inode_getattr, const struct path *path)
 	struct dentry *d = path->dentry;
 	struct lh_ask q = FS_ASK(d, path->mnt, STAT, inode_getattr, LH_STAT);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
+}
+
+SEC("lsm/inode_getattr")
+int BPF_PROG(fs_inode_getattr, const struct path *path)
+{
+	if (lh_outside())
+		return 0;
+	return LH_RESULT(stat_refused(path), EACCES);
+}
+
+SEC("lsm/inode_alloc_security")
+int BPF_PROG(fs_inode_alloc_security, struct inode *inode)
+{
+	struct lh_label *l = lh_label_current();
+	__u64 serial;
+	int failed = 0;
+
+	if (!l || !made_matters(inode->i_sb->s_magic))
+		return 0;
+	serial = l->serial;
+	if (!bpf_inode_storage_get(&lh_made, inode, &serial,
+				   BPF_LOCAL_STORAGE_GET_F_CREATE))
+		failed = 1;
+	return LH_RESULT(failed, ENOMEM);
 }

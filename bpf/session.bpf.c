@@ -119,6 +119,18 @@ static __always_inline __u64 cgroup_of(int fd)
 	return (__u64)BPF_CORE_READ(kn, priv);
 }
 
+/* Where all sessions' cgroups lie; the proof's own lies in no other. */
+static __always_inline void parent_note(__u64 cgroup)
+{
+	struct lh_session *none;
+	__u32 zero = 0;
+
+	none = bpf_map_lookup_elem(&lh_sessions, &zero);
+	if (none)
+		none->cgroup = (__u64)BPF_CORE_READ((struct cgroup *)cgroup,
+						    self.parent);
+}
+
 SEC("syscall")
 int lh_session_admit(struct lh_admit *c)
 {
@@ -137,6 +149,7 @@ int lh_session_admit(struct lh_admit *c)
 		c->error = -EBADF;
 		return 0;
 	}
+	parent_note(a.s->cgroup);
 	bpf_loop(c->count, admit_item, &a, 0);
 	c->error = a.error;
 	c->failed = a.failed;

@@ -11,6 +11,7 @@
 #define CGROUP_MAGIC 0x27e0eb
 #define CGROUP2_MAGIC 0x63677270
 #define BPFFS_MAGIC 0xcafe4a11
+#define MQUEUE_MAGIC 0x19800202
 #define PIPEFS_MAGIC 0x50495045
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
@@ -19,6 +20,7 @@
 #define MNT_INTERNAL 0x4000
 #define MNT_NS_NONE (-22)	/* mnt_ns of a mount that is in no namespace */
 
+/* Both begin with a struct seqcount: odd while a change is under way. */
 extern const void rename_lock __ksym;
 extern const void mount_lock __ksym;
 
@@ -46,7 +48,8 @@ struct lh_walk {
 	__u8 aside;		/* beyond the root of a bind mount */
 	__u8 self;		/* at the object itself */
 	__u8 done;
-	__u8 pad[7];
+	__u8 mine;		/* this session made the object, or would */
+	__u8 pad[6];
 };
 
 _Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
@@ -180,12 +183,14 @@ static __always_inline void walk_restart(struct lh_walk *w)
 {
 	struct vfsmount *mnt = (struct vfsmount *)w->start_mnt;
 
-	bpf_probe_read_kernel(&w->renames, 4, &rename_lock);
-	bpf_probe_read_kernel(&w->mounts, 4, &mount_lock);
+	w->renames = LH_READ_AS(struct seqcount, &rename_lock, sequence);
+	w->mounts = LH_READ_AS(struct seqcount, &mount_lock, sequence);
 	w->root = (__u64)LH_READ_AS(struct vfsmount, mnt, mnt_root);
 	w->mount = w->start_mnt - bpf_core_field_offset(struct mount, mnt);
 	w->dentry = w->start_dentry;
 	__builtin_memset(&w->trail, 0, sizeof(w->trail));
+	if (w->mine)
+		w->trail.found = LH_FOUND_MINE;
 	w->count = 0;
 	w->beside_count = 0;
 	w->aside = 0;
@@ -195,10 +200,9 @@ static __always_inline void walk_restart(struct lh_walk *w)
 /* The chain has ended. 1: the walk is over; 0: it raced, once more. */
 static __always_inline long walk_finish(struct lh_walk *w)
 {
-	__u32 renames = 0, mounts = 0;
+	__u32 renames = LH_READ_AS(struct seqcount, &rename_lock, sequence);
+	__u32 mounts = LH_READ_AS(struct seqcount, &mount_lock, sequence);
 
-	bpf_probe_read_kernel(&renames, 4, &rename_lock);
-	bpf_probe_read_kernel(&mounts, 4, &mount_lock);
 	if (renames == w->renames && mounts == w->mounts &&
 	    !((renames | mounts) & 1)) {
 		w->done = 1;
@@ -337,6 +341,8 @@ static __always_inline __u16 fs_elsewhere(const struct lh_walk *w,
 		return LH_WHY_OUTSIDE_MOUNT;
 	if (!(flags & MNT_INTERNAL))
 		return LH_WHY_ALLOW;
+	if (q->magic == MQUEUE_MAGIC && q->mine)
+		return LH_WHY_ALLOW;
 	if (q->magic == TMPFS_MAGIC || q->magic == HUGETLBFS_MAGIC ||
 	    (q->magic == NSFS_MAGIC && !(q->access & LH_CHANGE)))
 		return LH_WHY_ALLOW;
@@ -360,6 +366,7 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 		return v.why;
 	w = WALK(l);
 	w->access = q->access;
+	w->mine = q->mine;
 	w->start_dentry = q->at.dentry;
 	w->start_mnt = q->at.mnt;
 	w->tries = 0;

@@ -18,7 +18,7 @@ struct lh_ask {
 	__u32 access;		/* LH_READ… */
 	__u32 flags;		/* LH_DENIAL_* */
 	__u16 op, hook;
-	__u32 pad;
+	__u32 mine;		/* this session made the object, or would */
 };
 
 /*

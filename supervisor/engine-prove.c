@@ -176,7 +176,7 @@ static int trial_session(struct engine *en, struct engine_session *s, int fd,
 	return 0;
 }
 
-static int place_make(int fds[3], int *cgroup, const char *cgroup_root,
+static int place_make(int fds[2], int *cgroup, const char *cgroup_root,
 		      struct err *e)
 {
 	char dir[512];
@@ -188,8 +188,9 @@ static int place_make(int fds[3], int *cgroup, const char *cgroup_root,
 	close(open(PLACE "/out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
 	fds[0] = open(PLACE "/in", O_PATH | O_CLOEXEC);
 	fds[1] = open(PLACE "/in/deny", O_PATH | O_CLOEXEC);
-	fds[2] = open("/proc", O_PATH | O_CLOEXEC);
 	snprintf(dir, sizeof(dir), "%s/lh", cgroup_root);
+	mkdir(dir, 0755);
+	snprintf(dir, sizeof(dir), "%s/lh/proof", cgroup_root);
 	if (mkdir(dir, 0755) && errno != EEXIST)
 		return err_sys(e, -errno, "cannot make the cgroup %s", dir);
 	*cgroup = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -223,7 +224,7 @@ static __u64 hash_of(const char *name, __u64 *lens)
 	return lh_name_hash(words, len);
 }
 
-static int with_session(struct engine *en, const int fds[3], int cgroup,
+static int with_session(struct engine *en, const int fds[2], int cgroup,
 			struct err *e)
 {
 	struct lh_item items[3] = {
@@ -275,17 +276,20 @@ static int with_session(struct engine *en, const int fds[3], int cgroup,
 
 int engine_prove(struct engine *en, const char *cgroup_root, struct err *e)
 {
-	int fds[3] = { -1, -1, -1 }, cgroup = -1, err, i;
+	int fds[2] = { -1, -1 }, cgroup = -1, err, i;
+	char dir[512];
 
 	place_remove();		/* what a killed start left */
 	err = place_make(fds, &cgroup, cgroup_root, e);
 	if (!err)
 		err = with_session(en, fds, cgroup, e);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 2; i++)
 		if (fds[i] >= 0)
 			close(fds[i]);
 	if (cgroup >= 0)
 		close(cgroup);
+	snprintf(dir, sizeof(dir), "%s/lh/proof", cgroup_root);
+	rmdir(dir);
 	place_remove();
 	return err;
 }

@@ -170,6 +170,13 @@ unlock:
 	return err;
 }
 
+static __u64 pid_namespace(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+}
+
 static __u64 serial_new(unsigned int slot)
 {
 	struct timespec t;
@@ -306,6 +313,7 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 	slot->serial = n.serial;
 	slot->flags = t->flags;
 	slot->supervisor = getpid();
+	slot->pidns = pid_namespace();
 	slot->seq = slot->lost = 0;
 	slot->wild_lens = t->wild_lens;
 	slot->wild_count = t->wild_count;
@@ -383,10 +391,15 @@ int engine_forget(struct engine *en, struct engine_session *s, struct err *e)
 	return err ? err_sys(e, err, "engine: cannot clear the tables") : 0;
 }
 
-/* A claim whose process died before it had a label. */
+/*
+ * Its supervisor is gone. The engine marks sessions dead when that happens; not
+ * a claim that had no label yet, and not where 6.1 could not read the label.
+ * In another pid namespace the number would mean somebody else.
+ */
 static bool slot_is_orphan(volatile struct lh_session *s)
 {
-	return s->state == LH_PREPARED && s->supervisor &&
+	return s->state != LH_FREE && s->state != LH_SWEPT && s->supervisor &&
+	       s->pidns == pid_namespace() &&
 	       syscall(SYS_kill, s->supervisor, 0) && errno == ESRCH;
 }
 
@@ -402,10 +415,7 @@ int engine_sweep(struct engine *en, struct err *e)
 		__u32 state = s->state;
 		int err;
 
-		if (state != LH_DEAD && !slot_is_orphan(s))
-			continue;
-		/* Its own supervisor, still there, will forget it itself. */
-		if (state == LH_DEAD && !syscall(SYS_kill, s->supervisor, 0))
+		if (!slot_is_orphan(s))
 			continue;
 		/* One sweeper a slot: it holds the claim while it works. */
 		if (!__atomic_compare_exchange_n(&s->state, &state, LH_SWEPT,

@@ -43,6 +43,7 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_INODE_STORAGE = 28,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
 
@@ -66,6 +67,10 @@ struct pt_regs;
 typedef struct {
 	int counter;
 } atomic_t;
+
+struct seqcount {
+	unsigned int sequence;
+};
 
 struct hlist_node {
 	struct hlist_node *next, **pprev;
@@ -152,7 +157,14 @@ struct kernfs_node {
 	void *priv;
 };
 
-struct cgroup;
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent;
+};
+
+/* self comes first in the kernel too: a css's address is its cgroup's. */
+struct cgroup {
+	struct cgroup_subsys_state self;
+};
 
 struct css_set {
 	struct cgroup *dfl_cgrp;

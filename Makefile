@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# One Makefile for everything. What is built goes to $(O); nothing is written
+# into the source tree. `make help` lists the targets.
+
+O ?= build
+PREFIX ?= /usr/local
+DESTDIR ?=
+V ?= 0
+SAN ?= 0
+KERNELS ?= 6.1 6.12
+
+B := $(O)$(if $(filter 1,$(SAN)),/san)
+D = $(DESTDIR)$(PREFIX)
+Q := $(if $(filter 1,$(V)),,@)
+say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
+export PATH := $(PATH):/usr/sbin:/sbin
+
+CLANG ?= clang
+BPFTOOL ?= bpftool
+CFLAGS ?= -O2 -g
+WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
+	-fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+# Recursively expanded: pkg-config may not be there before `make deps` ran.
+PKGS := libbpf libseccomp yajl libmd libmd libcgroup libcap libelf
+PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
+PKG_LIBS = $(shell pkg-config --libs $(PKGS))
+POLICY_LIBS = $(shell pkg-config --libs yajl libseccomp libmd)
+CPPFLAGS += -I$(B) -I$(O)/gen
+CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
+	$(PKG_CFLAGS) -MMD -MP
+LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
+
+# What the machine needs. Names of Debian 12; qemu and what follows it run the
+# guests, perl has prove, linux-source-6.12 is only downloaded, for two headers.
+DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
+	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
+	qemu-system-x86 qemu-system-common busybox-static cpio kmod \
+	xz-utils zstd lz4 perl \
+	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
+
+# Goals that must work on a bare machine install what they need first.
+BARE := run check check-host check-guest bench lint
+NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
+
+bpf_src := $(wildcard bpf/*.bpf.c)
+bpf_obj := $(bpf_src:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
+skel := $(if $(bpf_src),$(O)/gen/lh.skel.h)
+lib_src := $(filter-out policy-compiler/main.c,\
+	$(wildcard policy-compiler/*.c policy-compiler/*.S))
+lib_obj := $(patsubst %,$(B)/%.o,$(basename $(lib_src)))
+sup_src := $(wildcard supervisor/*.c)
+sup_obj := $(sup_src:%.c=$(B)/%.o)
+programs := $(if $(wildcard policy-compiler/main.c),$(B)/lh-policy) \
+	$(if $(wildcard supervisor/main.c),$(B)/lh-supervise)
+lib := $(B)/liblhpolicy.a
+# A test program is a *_test.c; every other file beside it is linked into each.
+unit_src := $(wildcard tests/policy/*_test.c tests/bpf/*_test.c)
+unit := $(unit_src:%.c=$(B)/%)
+lsm_src := $(wildcard tests/lsm/*_test.c)
+lsm := $(lsm_src:%.c=$(B)/%)
+probe_src := $(wildcard tests/lsm/probe*.c)
+lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(lsm_src) $(probe_src),\
+	$(wildcard tests/lsm/*.c)))
+probe := $(if $(probe_src),$(B)/tests/lsm/probe)
+cost := $(if $(wildcard tests/bench/cost.c),$(B)/tests/bench/cost)
+man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
+harness := $(O)/kselftest/kselftest_harness.h
+
+.DELETE_ON_ERROR:
+.SUFFIXES:
+.SECONDARY:
+.PHONY: all deps run check check-host check-guest check-unit check-cli \
+	bench lint install clean help tests
+
+all: $(programs) $(skel)
+
+help:
+	@echo 'make            build lh-supervise and lh-policy into $(O)/'
+	@echo 'make deps       install the Debian packages that all this needs'
+	@echo 'make run        the main job: a script under a policy, end to end'
+	@echo 'make check      all tests: check-host, check-guest ($(KERNELS))'
+	@echo 'make bench      instructions a system call costs (SAVE=1 keeps them)'
+	@echo 'make lint       clang-format, shellcheck, mandoc'
+	@echo 'make install    into $$(DESTDIR)$$(PREFIX) ($(DESTDIR)$(PREFIX))'
+	@echo 'make clean      remove $(O)/'
+	@echo 'Variables: O=build V=1 SAN=1 (ASan and UBSan) KERNELS="6.1 6.12"'
+
+deps:
+	@missing=; \
+	for p in $(DEPS); do \
+		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | \
+			grep -qx installed || missing="$$missing $$p"; \
+	done; \
+	[ -n "$$missing" ] || exit 0; \
+	echo "deps: installing$$missing"; \
+	[ "$$(id -u)" = 0 ] || sudo=sudo; \
+	get="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+		--no-install-recommends"; \
+	$$get install $$missing || { $$get update && $$get install $$missing; }
+
+# --- the engine: objects, one linked object, one skeleton, the build's id
+
+$(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(NEED)
+	$(call say,BPF,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CLANG) -O2 -g -Wall -Werror -target bpf -mcpu=v3 \
+		-D__TARGET_ARCH_x86 -Ivmlinux -Ibpf -MMD -MP -c $< -o $@
+
+# bpftool leaves an empty file behind when it fails: hence the second name.
+$(O)/bpf/lh.bpf.o: $(bpf_obj)
+	$(call say,LINK,$@)
+	$(Q)$(BPFTOOL) gen object $@.part $^ && mv $@.part $@
+
+$(O)/gen/lh.skel.h: $(O)/bpf/lh.bpf.o
+	$(call say,SKEL,$@)
+	@mkdir -p $(@D)
+	$(Q)$(BPFTOOL) gen skeleton $< name lh >$@.part && mv $@.part $@
+
+$(O)/gen/build_id.h: $(if $(bpf_src),$(O)/bpf/lh.bpf.o) bpf/abi.h
+	$(call say,ID,$@)
+	@mkdir -p $(@D)
+	$(Q)id=$$(cat $^ | sha256sum | cut -c1-12) && \
+		echo "#define LH_BUILD_ID \"$$id\"" >$@
+
+# --- user space
+
+$(sup_obj): $(skel) $(O)/gen/build_id.h
+$(lib_obj): $(wildcard policy-compiler/data/* policy-compiler/policies/*)
+
+$(B)/%.o: %.c | $(NEED)
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC_ALL) -c $< -o $@
+
+$(B)/%.o: %.S | $(NEED)
+	$(call say,AS,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC_ALL) -c $< -o $@
+
+$(lib): $(lib_obj)
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+$(B)/lh-policy: $(B)/policy-compiler/main.o $(lib)
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -o $@ $^ $(POLICY_LIBS)
+
+$(B)/lh-supervise: $(sup_obj) $(lib)
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -o $@ $^ $(PKG_LIBS) -lz -lpthread
+
+# --- tests
+
+# The harness lives in the kernel's source package only. It is unpacked here.
+$(harness): tests/fetch-kselftest | $(NEED)
+	$(call say,FETCH,$@)
+	$(Q)tests/fetch-kselftest $(@D)
+
+# Its fixtures are global functions that nothing declares.
+$(unit:%=%.o) $(lsm:%=%.o): CPPFLAGS += -isystem $(O)/kselftest \
+	-Wno-missing-prototypes
+$(unit:%=%.o) $(lsm:%=%.o): | $(harness)
+
+$(unit): %: %.o $(lib)
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -o $@ $^ $(PKG_LIBS) -lz
+
+$(lsm): %: %.o $(lsm_help)
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -o $@ $^ -lpthread $(shell pkg-config --libs yajl)
+
+# Static: they start in a tenth of the time, and open nothing by themselves.
+$(probe) $(cost): LDFLAGS += $(if $(filter 1,$(SAN)),,-static)
+$(probe): $(probe_src:%.c=$(B)/%.o)
+$(cost): $(cost).o
+$(probe) $(cost):
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -o $@ $^ -lpthread
+
+tests: $(unit) $(lsm) $(probe)
+
+check: check-host check-guest
+check-host: check-unit check-cli
+
+# Unit tests run twice: as they ship, and under the sanitizers.
+check-unit: $(unit)
+	$(if $(unit),$(Q)B=$(B) prove --exec '' $(unit))
+	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
+
+check-cli: all
+	$(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
+
+check-guest: all tests
+	$(Q)B=$(B) tests/lsm/guests $(KERNELS)
+
+run: all $(NEED)
+	$(Q)B=$(B) tests/demo/run
+
+bench: all $(cost) $(NEED)
+	$(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
+
+lint: $(NEED)
+	$(Q)clang-format --dry-run -Werror $(wildcard bpf/*.[ch] vmlinux/*.h \
+		policy-compiler/*.[ch] supervisor/*.[ch] tests/*/*.[ch])
+	$(Q)shellcheck -x -S warning $$(grep -lE '^#!/bin/(ba)?sh' \
+		$(wildcard .ci/run tools/* tools/*/* tests/* tests/*/*) /dev/null)
+	$(Q)[ -z '$(man)' ] || mandoc -T lint -W warning $(man)
+
+install: all
+	install -d $(D)/bin $(D)/share/lh/policies $(D)/libexec/lh
+	install $(programs) $(D)/bin
+	install -m 644 policy-compiler/policies/*.json $(D)/share/lh/policies
+	cp -R tools/lh-vm tools/vm $(D)/libexec/lh
+	ln -sf ../libexec/lh/lh-vm $(D)/bin/lh-vm
+	for m in $(notdir $(man)); do install -D -m 644 */$$m \
+		-t $(D)/share/man/man$${m##*.} || exit 1; done
+
+clean:
+	rm -rf $(O)
+
+-include $(bpf_obj:.o=.d) $(lib_obj:.o=.d) $(sup_obj:.o=.d) \
+	$(unit:%=%.d) $(lsm:%=%.d) $(lsm_help:.o=.d) $(probe_src:%.c=$(B)/%.d) $(cost:%=%.d)
