@@ -283,6 +283,9 @@ static __noinline int proc_is_own(struct lh_session *s, struct pid *pid)
 			return 0;
 		t = (void *)((__u64)n - links);
 	}
+	/* Itself, wherever somebody outside may have moved it. */
+	if (BPF_CORE_READ(t, tgid) == (int)(bpf_get_current_pid_tgid() >> 32))
+		return 1;
 	return (__u64)BPF_CORE_READ(t, cgroups, dfl_cgrp) == s->cgroup;
 }
 
