@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The compiler as one call: from the text of a policy, in a context, with the
+ * additions of a command line and under a ceiling, to an image. No privilege,
+ * no output; whatever is wrong is in the caller's collection of diagnostics.
+ */
+#ifndef LH_COMPILE_H
+#define LH_COMPILE_H
+
+#include "context.h"
+#include "diag.h"
+#include "image.h"
+#include "policy.h"
+
+/* A root from the command line; relative to the working directory. */
+struct compile_root {
+	enum policy_list list;
+	const char *path;	/* as given: "?", "~", ${…} work */
+	const char *flag;	/* "--rw": for its rule and its errors */
+};
+
+struct compile_options {
+	const struct context *context;
+	const struct compile_root *roots;
+	size_t root_count;
+	const char *const *env;	/* "NAME": pass; "NAME=VALUE": set */
+	size_t env_count;
+	uint64_t wall_time;	/* nanoseconds, 0: as the policy says */
+	uint64_t memory;	/* bytes, likewise */
+	uint64_t pids;		/* likewise */
+	const char *ceiling;	/* text of the ceiling policy, or NULL */
+	size_t ceiling_len;
+	const char *ceiling_file;	/* its display name, absolute */
+};
+
+/*
+ * Compile the @len bytes at @text. @file: display name, and what the image
+ * calls its source; where @base is NULL, also the file whose directory
+ * relative roots start from. 0 and *out (malloc'd, passes image_check()), or
+ * negative errno with at least one error in @d. Warnings may come with 0.
+ * @o may be shared by calls; all it points to is borrowed for the call.
+ */
+int compile_text(const char *text, size_t len, const char *file,
+		 const char *base, const struct compile_options *o,
+		 struct image **out, struct diags *d);
+/* The same from @fd, which is read to its end and stays open. */
+int compile_fd(int fd, const char *file, const char *base,
+	       const struct compile_options *o, struct image **out,
+	       struct diags *d);
+
+/* A name to look up, not a file: no slash, no dot. "worktree" */
+bool policy_is_name(const char *arg);
+
+#endif

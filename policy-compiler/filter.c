@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Three tables and two passes. Calls whose arguments matter are checked by a
+ * few instructions in front, since libseccomp can only say "equal" in an allow
+ * rule; the rest is libseccomp's tree over the lists. Known and refused: EPERM.
+ * Any other number: ENOSYS, so that libraries fall back.
+ */
+#define _GNU_SOURCE
+#include <asm/unistd.h>
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filter.h"
+
+#define ROWS(a) (sizeof(a) / sizeof((a)[0]))
+
+/*
+ * Everything here is harmless, or judged by an LSM program: files, sockets,
+ * signals, scheduling of others, user namespaces through clone3.
+ */
+static const char *const allowed[] = {
+	"read", "write", "open", "close", "stat", "fstat", "lstat", "poll",
+	"lseek", "mmap", "mprotect", "munmap", "brk", "rt_sigaction",
+	"rt_sigprocmask", "rt_sigreturn", "ioctl", "pread64", "pwrite64",
+	"readv", "writev", "access", "pipe", "select", "sched_yield", "mremap",
+	"msync", "mincore", "madvise", "dup", "dup2", "pause", "nanosleep",
+	"getitimer", "alarm", "setitimer", "getpid", "sendfile", "socket",
+	"connect", "accept", "sendto", "recvfrom", "sendmsg", "recvmsg",
+	"shutdown", "bind", "listen", "getsockname", "getpeername",
+	"socketpair", "setsockopt", "getsockopt", "clone", "fork", "vfork",
+	"execve", "exit", "wait4", "kill", "uname", "fcntl", "flock", "fsync",
+	"fdatasync", "truncate", "ftruncate", "getdents", "getcwd", "chdir",
+	"fchdir", "rename", "mkdir", "rmdir", "creat", "link", "unlink",
+	"symlink", "readlink", "chmod", "fchmod", "chown", "fchown", "lchown",
+	"umask", "gettimeofday", "getrlimit", "getrusage", "sysinfo", "times",
+	"getuid", "getgid", "setuid", "setgid", "geteuid", "getegid",
+	"setpgid", "getppid", "getpgrp", "setsid", "setreuid", "setregid",
+	"getgroups", "setgroups", "setresuid", "getresuid", "setresgid",
+	"getresgid", "getpgid", "setfsuid", "setfsgid", "getsid", "capget",
+	"capset", "rt_sigpending", "rt_sigtimedwait", "rt_sigqueueinfo",
+	"rt_sigsuspend", "sigaltstack", "utime", "mknod", "personality",
+	"statfs", "fstatfs", "getpriority", "setpriority", "sched_setparam",
+	"sched_getparam", "sched_setscheduler", "sched_getscheduler",
+	"sched_get_priority_max", "sched_get_priority_min",
+	"sched_rr_get_interval", "mlock", "munlock", "mlockall", "munlockall",
+	"prctl", "arch_prctl", "setrlimit", "sync", "gettid", "readahead",
+	"setxattr", "lsetxattr", "fsetxattr", "getxattr", "lgetxattr",
+	"fgetxattr", "listxattr", "llistxattr", "flistxattr", "removexattr",
+	"lremovexattr", "fremovexattr", "tkill", "time", "futex",
+	"sched_setaffinity", "sched_getaffinity", "io_setup", "io_destroy",
+	"io_getevents", "io_submit", "io_cancel", "epoll_create",
+	"remap_file_pages", "getdents64", "set_tid_address", "restart_syscall",
+	"fadvise64", "timer_create", "timer_settime", "timer_gettime",
+	"timer_getoverrun", "timer_delete", "clock_gettime", "clock_getres",
+	"clock_nanosleep", "exit_group", "epoll_wait", "epoll_ctl", "tgkill",
+	"utimes", "mbind", "set_mempolicy", "get_mempolicy", "waitid",
+	"ioprio_set", "ioprio_get", "inotify_init", "inotify_add_watch",
+	"inotify_rm_watch", "openat", "mkdirat", "mknodat", "fchownat",
+	"futimesat", "newfstatat", "unlinkat", "renameat", "linkat",
+	"symlinkat", "readlinkat", "fchmodat", "faccessat", "pselect6",
+	"ppoll", "unshare", "set_robust_list", "get_robust_list", "splice",
+	"tee", "sync_file_range", "vmsplice", "move_pages", "utimensat",
+	"epoll_pwait", "signalfd", "timerfd_create", "eventfd", "fallocate",
+	"timerfd_settime", "timerfd_gettime", "accept4", "signalfd4",
+	"eventfd2", "epoll_create1", "dup3", "pipe2", "inotify_init1",
+	"preadv", "pwritev", "rt_tgsigqueueinfo", "recvmmsg", "prlimit64",
+	"name_to_handle_at", "syncfs", "sendmmsg", "getcpu", "sched_setattr",
+	"sched_getattr", "renameat2", "seccomp", "getrandom", "memfd_create",
+	"execveat", "membarrier", "mlock2", "copy_file_range", "preadv2",
+	"pwritev2", "pkey_mprotect", "pkey_alloc", "pkey_free", "statx",
+	"io_pgetevents", "rseq", "pidfd_send_signal", "pidfd_open", "clone3",
+	"close_range", "openat2", "faccessat2", "epoll_pwait2",
+	"landlock_create_ruleset", "landlock_add_rule",
+	"landlock_restrict_self", "memfd_secret", "futex_waitv",
+	"set_mempolicy_home_node", "cachestat", "fchmodat2",
+	"map_shadow_stack", "futex_wake", "futex_wait", "futex_requeue",
+	"lsm_get_self_attr", "lsm_list_modules", "mseal", "setxattrat",
+	"getxattrat", "listxattrat", "removexattrat", "mq_open",
+	"mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
+};
+
+static const char *const refused[] = {
+	/* Programs and events in the kernel; other processes' memory. */
+	"bpf", "perf_event_open", "userfaultfd", "ptrace",
+	"process_vm_readv", "process_vm_writev", "process_madvise",
+	"process_mrelease", "pidfd_getfd", "kcmp", "migrate_pages",
+	"io_uring_setup", "io_uring_enter", "io_uring_register",
+	/* A root judged by mounts holds only while the mounts stay. */
+	"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount",
+	"fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
+	"open_tree_attr", "setns", "open_by_handle_at", "fanotify_init",
+	"fanotify_mark",
+	/* What processes outside share, and no program judges. */
+	"add_key", "request_key", "keyctl", "shmget", "shmat", "shmctl",
+	"shmdt", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd",
+	"msgrcv", "msgctl", "mq_unlink",
+	/* The machine. */
+	"kexec_load", "kexec_file_load", "init_module", "finit_module",
+	"delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl",
+	"quotactl_fd", "syslog", "settimeofday", "clock_settime", "adjtimex",
+	"clock_adjtime", "sethostname", "setdomainname", "vhangup", "iopl",
+	"ioperm", "modify_ldt", "lookup_dcookie", "ustat",
+	"lsm_set_self_attr",
+};
+
+/* Numbers of calls that libseccomp 2.5.4 has no name for (to 6.15). */
+static const struct {
+	const char *name;
+	int nr;
+} newer[] = {
+	{ "cachestat", 451 }, { "fchmodat2", 452 },
+	{ "map_shadow_stack", 453 }, { "futex_wake", 454 },
+	{ "futex_wait", 455 }, { "futex_requeue", 456 },
+	{ "lsm_get_self_attr", 459 }, { "lsm_set_self_attr", 460 },
+	{ "lsm_list_modules", 461 }, { "mseal", 462 }, { "setxattrat", 463 },
+	{ "getxattrat", 464 }, { "listxattrat", 465 },
+	{ "removexattrat", 466 }, { "open_tree_attr", 467 },
+};
+
+#define NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | \
+		    CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+#define NEWTIME 0x80		/* shares its bit with clone's exit signal */
+
+/*
+ * PER_LINUX32, UNAME26 and ADDR_NO_RANDOMIZE are what setarch, gdb and the
+ * sanitizers set; all ones asks. READ_IMPLIES_EXEC is not among them.
+ */
+#define PERSONALITIES 0x60008u
+
+/*
+ * Low 32 bits of an argument. The kernel cuts ioctl's command to 32 bits, so a
+ * 64-bit compare would let TIOCSTI pass with any bit set above.
+ */
+enum check_kind {
+	CHECK_NOT,		/* refuse this value */
+	CHECK_NO_BITS,		/* refuse if any of these bits is set */
+	CHECK_ONLY_BITS,	/* refuse any other bit, but for all ones */
+};
+
+static const struct check {
+	uint16_t nr;
+	uint8_t arg;
+	uint8_t kind;
+	uint32_t value;
+	const char *what;
+} checks[] = {		/* rows of one call stand together */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5412, "TIOCSTI" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x541c, "TIOCLINUX" },
+	/* These change a file's inode through a descriptor open for reading. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x40086602, "FS_IOC_SETFLAGS" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x40046602, "FS_IOC32_SETFLAGS" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x401c5820, "FS_IOC_FSSETXATTR" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x40806685, "FS_IOC_ENABLE_VERITY" },
+	/* A snapshot copies denied files to new inodes under new names. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x50009401, "BTRFS_IOC_SNAP_CREATE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x50009417, "BTRFS_IOC_SNAP_CREATE_V2" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5000940e, "BTRFS_IOC_SUBVOL_CREATE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x50009418, "BTRFS_IOC_SUBVOL_CREATE_V2" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5000940f, "BTRFS_IOC_SNAP_DESTROY" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5000943f, "BTRFS_IOC_SNAP_DESTROY_V2" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4008941a, "BTRFS_IOC_SUBVOL_SETFLAGS" },
+	{ __NR_clone, 0, CHECK_NO_BITS, NAMESPACES, "namespaces" },
+	{ __NR_unshare, 0, CHECK_NO_BITS, NAMESPACES | NEWTIME, "namespaces" },
+	{ __NR_personality, 0, CHECK_ONLY_BITS, PERSONALITIES, "others" },
+};
+
+struct code {
+	struct sock_filter insn[FILTER_INSNS_MAX];
+	size_t count;
+};
+
+static void emit(struct code *c, uint16_t op, uint32_t k, uint8_t jt,
+		 uint8_t jf)
+{
+	struct sock_filter f = { .code = op, .jt = jt, .jf = jf, .k = k };
+
+	if (c->count < FILTER_INSNS_MAX)
+		c->insn[c->count++] = f;
+}
+
+#define JEQ (BPF_JMP | BPF_JEQ | BPF_K)
+#define JSET (BPF_JMP | BPF_JSET | BPF_K)
+#define LOAD (BPF_LD | BPF_W | BPF_ABS)
+#define RETURN (BPF_RET | BPF_K)
+#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
+
+static void emit_check(struct code *c, const struct check *k)
+{
+	switch (k->kind) {
+	case CHECK_NOT:
+		emit(c, JEQ, k->value, 0, 1);
+		break;
+	case CHECK_NO_BITS:
+		emit(c, JSET, k->value, 0, 1);
+		break;
+	default:
+		emit(c, JEQ, UINT32_MAX, 2, 0);
+		emit(c, JSET, ~k->value, 0, 1);
+	}
+	emit(c, RETURN, REFUSE, 0, 0);
+}
+
+/*
+ * The checks, for calls of the native table; falls through to what follows,
+ * which loads what it needs anew. Foreign tables are the tree's to refuse.
+ */
+static void emit_checks(struct code *c)
+{
+	size_t i = 0, hop, arch, next;
+
+	emit(c, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
+	emit(c, JEQ, AUDIT_ARCH_X86_64, 1, 0);
+	arch = c->count;
+	emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
+	emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+	while (i < ROWS(checks)) {
+		const struct check *k = &checks[i];
+
+		emit(c, JEQ, k->nr, 1, 0);
+		hop = c->count;
+		emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
+		emit(c, LOAD, offsetof(struct seccomp_data, args) + 8 * k->arg,
+		     0, 0);
+		for (; i < ROWS(checks) && checks[i].nr == k->nr; i++)
+			emit_check(c, &checks[i]);
+		emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+		next = c->count;
+		c->insn[hop].k = next - hop - 1;
+	}
+	c->insn[arch].k = c->count - arch - 1;
+}
+
+static int number_of(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS(newer); i++)
+		if (strcmp(newer[i].name, name) == 0)
+			return newer[i].nr;
+	return seccomp_syscall_resolve_name_arch(SCMP_ARCH_X86_64, name);
+}
+
+static int add_rules(scmp_filter_ctx ctx, uint32_t action,
+		     const char *const *names, size_t count, struct err *e)
+{
+	size_t i;
+	int r;
+
+	for (i = 0; i < count; i++) {
+		int nr = number_of(names[i]);
+
+		if (nr < 0)
+			return err_set(e, -ENOSYS,
+				       "libseccomp knows no system call %s",
+				       names[i]);
+		r = seccomp_rule_add_exact(ctx, action, nr, 0);
+		if (r)
+			return err_sys(e, r, "seccomp rule for %s", names[i]);
+	}
+	return 0;
+}
+
+static void context_release(scmp_filter_ctx *ctx)
+{
+	if (*ctx)
+		seccomp_release(*ctx);
+}
+
+static void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+/* Append libseccomp's program for @ctx. */
+static int emit_tree(struct code *c, scmp_filter_ctx ctx, struct err *e)
+{
+	int fd __attribute__((cleanup(fd_close))) =
+		memfd_create("filter", MFD_CLOEXEC);
+	size_t room = (FILTER_INSNS_MAX - c->count) * sizeof(c->insn[0]);
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return err_sys(e, -errno, "memory file for the filter");
+	r = seccomp_export_bpf(ctx, fd);
+	if (r)
+		return err_sys(e, r, "exporting the seccomp filter");
+	n = pread(fd, &c->insn[c->count], room, 0);
+	if (n < 0)
+		return err_sys(e, -errno, "reading the seccomp filter");
+	if ((size_t)n == room || n % sizeof(c->insn[0]))
+		return err_set(e, -E2BIG, "the seccomp filter is too long");
+	c->count += n / sizeof(c->insn[0]);
+	return 0;
+}
+
+static int build_tree(struct code *c, struct err *e)
+{
+	scmp_filter_ctx ctx __attribute__((cleanup(context_release))) =
+		seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+	int r;
+
+	if (!ctx)
+		return err_set(e, -ENOMEM, "no memory for the seccomp filter");
+	/* One table, whatever machine compiles: same input, same bytes. */
+	if (seccomp_arch_native() != SCMP_ARCH_X86_64) {
+		r = seccomp_arch_add(ctx, SCMP_ARCH_X86_64);
+		if (!r)
+			r = seccomp_arch_remove(ctx, SCMP_ARCH_NATIVE);
+		if (r)
+			return err_sys(e, r, "seccomp architecture");
+	}
+	/* int 0x80 and x32 have other numbers for the same calls. */
+	r = seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH,
+			     SCMP_ACT_ERRNO(EPERM));
+	/* A binary tree: about nine compares a call instead of hundreds. */
+	if (!r)
+		r = seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	if (r)
+		return err_sys(e, r, "seccomp filter attributes");
+	r = add_rules(ctx, SCMP_ACT_ALLOW, allowed, ROWS(allowed), e);
+	if (!r)
+		r = add_rules(ctx, SCMP_ACT_ERRNO(EPERM), refused,
+			      ROWS(refused), e);
+	return r ? r : emit_tree(c, ctx, e);
+}
+
+static void code_free(struct code **c)
+{
+	free(*c);
+}
+
+int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
+		 struct err *e)
+{
+	struct code *c __attribute__((cleanup(code_free))) =
+		calloc(1, sizeof(*c));
+	struct sock_filter *copy;
+	int r;
+
+	/*
+	 * No flag changes the filter yet: exec after the command itself is
+	 * refused by a program, for a filter cannot tell the first from later.
+	 */
+	(void)flags;
+	if (!c)
+		return err_set(e, -ENOMEM, "no memory for the seccomp filter");
+	emit_checks(c);
+	r = build_tree(c, e);
+	if (r)
+		return r;
+	copy = malloc(c->count * sizeof(*copy));
+	if (!copy)
+		return err_set(e, -ENOMEM, "no memory for the seccomp filter");
+	memcpy(copy, c->insn, c->count * sizeof(*copy));
+	*out = copy;
+	*count = c->count;
+	return 0;
+}
+
+void filter_dump(FILE *f)
+{
+	static const char *const kinds[] = {
+		[CHECK_NOT] = "value", [CHECK_NO_BITS] = "any of",
+		[CHECK_ONLY_BITS] = "any bit but",
+	};
+	size_t i;
+
+	for (i = 0; i < ROWS(allowed); i++)
+		fprintf(f, "allow %s\n", allowed[i]);
+	for (i = 0; i < ROWS(refused); i++)
+		fprintf(f, "refuse %s\n", refused[i]);
+	for (i = 0; i < ROWS(checks); i++)
+		fprintf(f, "refuse %u arg %u %s %#x %s\n", checks[i].nr,
+			checks[i].arg, kinds[checks[i].kind], checks[i].value,
+			checks[i].what);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From the model to the image: what each list, preset, credential and
+ * protected name becomes as flags of a root. The credential list always goes
+ * in, whatever the policy says.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "data.h"
+#include "filter.h"
+#include "preset.h"
+
+struct lower {
+	const struct policy *p;
+	const struct context *c;
+	struct diags *d;
+	struct build b;
+	struct arena mem;
+	uint32_t caps;		/* what the level leaves */
+};
+
+/* Texts in the arena; a failure is kept in the build. */
+static const char *kept(struct lower *l, const char *s)
+{
+	if (!s && !l->b.error)
+		l->b.error = -ENOMEM;
+	return s ? s : "";
+}
+
+#define TEXT(l, ...) kept(l, arena_print(&(l)->mem, __VA_ARGS__))
+
+static void lower_root(struct lower *l, const struct policy_root *r)
+{
+	uint32_t flags = l->caps & CAP_READS ? LH_ROOT_READ | LH_ROOT_EXEC : 0;
+	enum image_root_kind kind = ROOT_PLAIN;
+
+	switch (r->list) {
+	case LIST_WORKSPACE:
+	case LIST_WRITE:
+		if (l->caps & CAP_WRITE_TEXT)
+			flags |= LH_ROOT_WRITE;
+		if (l->caps & CAP_DELETE)
+			flags |= LH_ROOT_DELETE;
+		kind = ROOT_WORKSPACE;
+		break;
+	case LIST_READ_ONLY:
+		flags |= LH_ROOT_RDONLY;
+		break;
+	case LIST_READ:
+		break;
+	default:
+		flags = LH_ROOT_DENY;
+	}
+	if (!flags)
+		return;
+	if (r->optional && flags != LH_ROOT_DENY)
+		flags |= IMAGE_ROOT_OPTIONAL;
+	build_root(&l->b, r->path, flags, kind, r->rule);
+}
+
+static void lower_presets(struct lower *l)
+{
+	struct preset_root r;
+	const char *at = NULL;
+	int rc;
+
+	while ((rc = preset_next(l->p, l->c, &l->mem, &at, &r)) > 0)
+		build_root(&l->b, r.path, r.flags, ROOT_PLAIN, r.rule);
+	if (rc && !l->b.error)
+		l->b.error = rc;
+}
+
+static void lower_credential(struct lower *l, const char *path,
+			     const char *rule)
+{
+	build_root(&l->b, path, LH_ROOT_DENY, ROOT_CREDENTIAL, rule);
+}
+
+/*
+ * A place that the caller's variable names, relative to the working directory.
+ * Empty, it moves nothing; /dev/null is how people say that there is none, and
+ * every shell needs it.
+ */
+static void lower_moved(struct lower *l, const char *variable,
+			const char *place, const char *rest, const char *rule)
+{
+	struct place at = { .file = variable };
+	const char *why;
+	char *path;
+
+	if (!*place)
+		return;
+	path = (char *)TEXT(l, "%s%s/%s%s",
+			    *place == '/' ? "" : l->c->workspace,
+			    *place == '/' ? "" : "/", place, rest);
+	if (!*path)
+		return;
+	root_normalise(path);
+	why = root_wrong(path);
+	if (!why && !strcmp(path, "/"))
+		why = "names /, which cannot be denied; unset it";
+	if (why)
+		diag_error(l->d, &at, "%s", why);
+	else if (strcmp(path, "/dev/null"))
+		lower_credential(l, path, rule);
+}
+
+/* "$NAME/rest": one place, or with "list" the places between colons. */
+static void lower_variable(struct lower *l, const struct data_entry *e)
+{
+	size_t n = 1;
+	const char *name, *rest, *value, *rule;
+	char *list, *next;
+
+	while (n < (size_t)e->path.len && e->path.s[n] != '/')
+		n++;
+	name = TEXT(l, "%.*s", (int)n - 1, e->path.s + 1);
+	rest = TEXT(l, "%.*s", e->path.len - (int)n, e->path.s + n);
+	rule = TEXT(l, "builtin:credentials/%.*s", e->path.len, e->path.s);
+	value = context_env(l->c, name);
+	if (!value)
+		return;
+	list = (char *)TEXT(l, "%s", value);
+	if (!data_has(e, "list")) {
+		lower_moved(l, name, list, rest, rule);
+		return;
+	}
+	while ((next = strsep(&list, ":")))
+		lower_moved(l, name, next, rest, rule);
+}
+
+static void lower_credentials(struct lower *l)
+{
+	const char *at = NULL, *rule;
+	struct data_entry e;
+	char *path;
+	size_t i;
+
+	while (data_next(DATA_CREDENTIALS, &at, &e)) {
+		if (*e.path.s == '$') {
+			lower_variable(l, &e);
+			continue;
+		}
+		if (*e.path.s == '/') {
+			path = (char *)TEXT(l, "%.*s", e.path.len, e.path.s);
+			rule = TEXT(l, "builtin:credentials/%s", path);
+			lower_credential(l, path, rule);
+			continue;
+		}
+		rule = TEXT(l, "builtin:credentials%.*s", e.path.len - 1,
+			    e.path.s + 1);
+		for (i = 0; i < l->c->home_count; i++) {
+			path = (char *)TEXT(l, "%s%.*s", l->c->homes[i],
+					    e.path.len - 1, e.path.s + 1);
+			root_normalise(path);
+			lower_credential(l, path, rule);
+		}
+	}
+}
+
+/* Where a directory of the PATH stands against the writable roots. */
+enum path_place { PATH_OUTSIDE, PATH_INSIDE, PATH_IS_ROOT };
+
+static enum path_place path_place(const struct policy *p, const char *dir)
+{
+	enum path_place place = PATH_OUTSIDE;
+	const struct policy_root *r;
+	size_t i;
+
+	for (i = 0; i < p->root_count; i++) {
+		r = &p->roots[i];
+		if (r->list != LIST_WORKSPACE && r->list != LIST_WRITE)
+			continue;
+		if (root_covers(dir, r->path))
+			return PATH_IS_ROOT;
+		if (root_covers(r->path, dir))
+			place = PATH_INSIDE;
+	}
+	return place;
+}
+
+/*
+ * A writable root that is itself on the PATH, or has it above, cannot be
+ * protected as a whole and still be writable: that is said, not done.
+ */
+static void lower_path(struct lower *l)
+{
+	const char *path = context_env(l->c, "PATH");
+	struct place at = { .file = "PATH" };
+	char *list, *dir, *copy;
+
+	if (!path)
+		return;
+	list = (char *)TEXT(l, "%s", path);
+	while ((dir = strsep(&list, ":"))) {
+		copy = (char *)TEXT(l, "%s%s/%s",
+				    *dir == '/' ? "" : l->c->workspace,
+				    *dir == '/' ? "" : "/", dir);
+		if (!*copy)
+			return;
+		root_normalise(copy);
+		if (root_wrong(copy))
+			continue;
+		switch (path_place(l->p, copy)) {
+		case PATH_INSIDE:
+			build_root(&l->b, copy, LH_ROOT_PROTECT, ROOT_PLAIN,
+				   "builtin:protect/$PATH");
+			break;
+		case PATH_IS_ROOT:
+			diag_warn(l->d, &at, "has %s, where the session may "
+				  "write programs that you later run", copy);
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void lower_protected(struct lower *l)
+{
+	static const struct {
+		const char *word, *prefix;
+		enum image_protect_kind kind;
+	} forms[] = {
+		{ "repository", ".git/", PROTECT_REPOSITORY },
+		{ "gitlink", "", PROTECT_GITLINK },
+		{ "wild", "**/", PROTECT_WILD },
+		{ "home", "~/", PROTECT_HOME },
+	};
+	const char *at = NULL, *name;
+	struct data_entry e;
+	size_t i;
+
+	while (data_next(DATA_PROTECTED, &at, &e)) {
+		if (data_has(&e, "path")) {
+			lower_path(l);
+			continue;
+		}
+		name = TEXT(l, "%.*s", e.path.len, e.path.s);
+		for (i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+			if (data_has(&e, forms[i].word))
+				build_protect(&l->b, name, forms[i].kind,
+					      TEXT(l, "builtin:protect/%s%s",
+						   forms[i].prefix, name));
+	}
+}
+
+static void lower_all(struct lower *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->p->root_count; i++)
+		lower_root(l, &l->p->roots[i]);
+	lower_presets(l);
+	lower_credentials(l);
+	if (l->caps & CAP_WRITES)
+		lower_protected(l);
+	for (i = 0; i < l->p->env_count; i++)
+		build_env(&l->b, l->p->env[i].name, l->p->env[i].value);
+}
+
+static struct image lower_head(struct lower *l)
+{
+	const struct policy *p = l->p;
+	struct image h = {
+		.name = build_string(&l->b, p->name),
+		.source = build_string(&l->b, p->source),
+		.workspace = build_string(&l->b, l->c->workspace),
+		.home = build_string(&l->b, l->c->home),
+		.profile = p->profile,
+		.level = p->level,
+		.env_mode = p->env_mode,
+		.limits = p->limits,
+	};
+
+	if (!(l->caps & CAP_EXEC))
+		h.flags |= IMAGE_NO_EXEC;
+	if ((p->presets & PRESET_USER_TEMP) && (l->caps & CAP_WRITES))
+		h.flags |= IMAGE_USER_TEMP;
+	return h;
+}
+
+static int lower_finish(struct lower *l, struct image **out, struct err *e)
+{
+	struct sock_filter *filter = NULL;
+	struct image head = lower_head(l);
+	size_t insns, len;
+	char *text = NULL;
+	int r;
+
+	r = filter_build(head.flags, &filter, &insns, e);
+	if (!r)
+		r = policy_print(l->p, &text, &len);
+	if (!r)
+		r = build_finish(&l->b, &head, filter, insns, text, len, out);
+	free(filter);
+	free(text);
+	return r;
+}
+
+int policy_lower(const struct policy *p, const struct context *c,
+		 struct image **out, struct diags *d)
+{
+	struct lower l = { .p = p, .c = c, .d = d, .caps = policy_caps(p) };
+	struct place at = { .file = p->source };
+	struct image *im = NULL;
+	struct err e = { 0 };
+	int r;
+
+	build_begin(&l.b);
+	lower_all(&l);
+	r = lower_finish(&l, &im, &e);
+	if (!r)
+		r = image_check(im, im->size, &e);
+	if (r)
+		diag_error(d, &at, "%s", e.num ? e.msg : r == -E2BIG ?
+			   "too large: at most 8192 roots, 65535 rules and "
+			   "8 MiB" : strerror(-r));
+	build_free(&l.b);
+	arena_free(&l.mem);
+	if (d->errors) {
+		free(im);
+		return r ? r : -EINVAL;
+	}
+	*out = im;
+	return 0;
+}

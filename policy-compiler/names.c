@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Rules for names that may not exist: a trie below the deepest directory that
+ * does, its anchor. The anchor is known by its inode, what hangs below it by
+ * small odd numbers, which no kernel address ever equals.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "../bpf/decide.h"
+#include "table.h"
+
+static uint64_t key_hash(uint32_t object, uint64_t parent, uint64_t hash)
+{
+	uint64_t h = lh_hash_word(LH_HASH_SEED, object);
+
+	return lh_hash_word(lh_hash_word(h, parent), hash);
+}
+
+/* The rule for one component, made if there is none. */
+static int find_or_make(struct builder *b, uint32_t object, uint64_t parent,
+			uint64_t hash, uint32_t *out)
+{
+	uint64_t key = key_hash(object, parent, hash);
+	struct name_rule *n;
+	uint32_t i;
+	size_t at = 0;
+
+	while ((i = slots_next(&b->name_slots, key, &at)) != SLOTS_NONE) {
+		n = &b->names[i];
+		if (n->object == object && n->parent == parent &&
+		    n->hash == hash) {
+			*out = i;
+			return 0;
+		}
+	}
+	n = table_room(b->names, b->name_count, &b->name_room, sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	b->names = n;
+	i = b->name_count;
+	if (slots_add(&b->name_slots, key, i))
+		return -ENOMEM;
+	n[i] = (struct name_rule){ .object = object, .parent = parent,
+				   .hash = hash };
+	b->name_count++;
+	*out = i;
+	return 0;
+}
+
+/* The stronger rule is the one that a refusal names. */
+static void merge(struct lh_name *n, uint32_t flags, uint16_t rule)
+{
+	static const uint32_t strength[] = {
+		LH_NAME_DENY, LH_NAME_PROTECT, LH_NAME_RDONLY, LH_NAME_PARTIAL,
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(strength) / sizeof(strength[0]); i++) {
+		if (n->flags & strength[i])
+			break;
+		if (flags & strength[i]) {
+			n->rule = rule;
+			break;
+		}
+	}
+	n->flags |= flags;
+}
+
+static size_t components(const char *rest)
+{
+	size_t n = *rest != 0;
+
+	while ((rest = strchr(rest, '/'))) {
+		rest++;
+		n++;
+	}
+	return n;
+}
+
+int names_add(struct builder *b, uint32_t dir, const char *rest,
+	      uint32_t flags, uint16_t rule)
+{
+	uint32_t object, anchor, i;
+	__u64 node = 0, *lens;
+	int r;
+
+	if (components(rest) > LH_NAME_DEPTH)
+		return -ENAMETOOLONG;
+	r = table_object(b, dir, &anchor);
+	if (!r)
+		r = table_hold(b, dir, rule);
+	if (r)
+		return r;
+	object = anchor;
+	b->objects[anchor].root.flags |= LH_ROOT_ANCHOR;
+	lens = &b->objects[anchor].root.name_lens;
+	while (*rest) {
+		size_t len = strcspn(rest, "/");
+		bool last = !rest[len];
+		struct lh_name *n;
+
+		*lens |= lh_len_bit(len);
+		r = find_or_make(b, object, node, entry_name_hash(rest, len),
+				 &i);
+		if (r)
+			return err_set(b->e, r, "no memory for name rules");
+		n = &b->names[i].name;
+		merge(n, last ? flags : LH_NAME_PARTIAL, rule);
+		if (!last && !n->node)
+			n->node = 2 * (uint64_t)i + 1;
+		object = NAMES_INNER;
+		node = n->node;
+		lens = &n->name_lens;
+		rest += len + !last;
+	}
+	return 0;
+}

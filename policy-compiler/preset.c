@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Presets: lines of data/presets under the names that a policy has.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "data.h"
+#include "preset.h"
+
+/* The preset that the entry belongs to, if the policy has it. */
+static const char *entry_preset(const struct policy *p,
+				const struct data_entry *e)
+{
+	size_t i;
+
+	for (i = 0; presets[i].word; i++)
+		if ((p->presets & presets[i].bit) &&
+		    data_has(e, presets[i].word))
+			return presets[i].word;
+	return NULL;
+}
+
+static uint32_t entry_flags(const struct data_entry *e)
+{
+	uint32_t flags = IMAGE_ROOT_OPTIONAL;
+
+	if (data_has(e, "read"))
+		flags |= LH_ROOT_READ;
+	if (data_has(e, "write"))
+		flags |= LH_ROOT_WRITE;
+	if (data_has(e, "exec"))
+		flags |= LH_ROOT_EXEC;
+	if (data_has(e, "self"))
+		flags |= IMAGE_ROOT_SELF;
+	return flags;
+}
+
+int preset_next(const struct policy *p, const struct context *c,
+		struct arena *mem, const char **cursor,
+		struct preset_root *out)
+{
+	struct data_entry e;
+	const char *name;
+	char *path;
+
+	while (data_next(DATA_PRESETS, cursor, &e)) {
+		name = entry_preset(p, &e);
+		if (!name || (data_has(&e, "network") &&
+			      p->level < LEVEL_NETWORK))
+			continue;
+		if (*e.path.s == '~')
+			path = arena_print(mem, "%s%.*s", c->home,
+					   e.path.len - 1, e.path.s + 1);
+		else
+			path = arena_copy(mem, e.path.s, e.path.len);
+		if (!path)
+			return -ENOMEM;
+		root_normalise(path);
+		out->path = path;
+		out->rule = arena_print(mem, "preset:%s/%.*s", name,
+					e.path.len, e.path.s);
+		out->flags = entry_flags(&e);
+		return out->rule ? 1 : -ENOMEM;
+	}
+	return 0;
+}

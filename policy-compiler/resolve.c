@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An image's roots and what a session needs besides, followed one by one into
+ * a table. Grants come first, opened as the user: what a user may not reach no
+ * policy grants. Whatever forbids holds for a path's links, its target and its
+ * name, there or not.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../bpf/decide.h"
+#include "table.h"
+
+#define FORBIDS (LH_ROOT_DENY | LH_ROOT_PROTECT)
+#define HOLDS_BY_NAME (FORBIDS | LH_ROOT_RDONLY)
+#define WRITES (LH_ROOT_WRITE | LH_ROOT_DELETE)
+
+static int no_root(struct builder *b, const struct wish *w, int error)
+{
+	const char *rule = table_rule_text(b, w->rule);
+
+	if (error == -ENOENT || error == -ENOTDIR)
+		return err_set(b->e, error,
+			       "%s: no such file or directory (%s): make it, or write \"?%s\" if it may be missing",
+			       w->path, rule, w->path);
+	if (error == -EXDEV)
+		return err_set(b->e, error,
+			       "%s: a link of /proc leads to whoever follows it (%s): a session has its own processes' without a root",
+			       w->path, rule);
+	if (error == -EACCES)
+		return err_set(b->e, error,
+			       "%s: the user who runs may not reach it (%s)",
+			       w->path, rule);
+	if (error == -EMFILE)
+		return err_set(b->e, error,
+			       "%s: too many open files (%s): raise the limit (ulimit -Hn), or name fewer roots",
+			       w->path, rule);
+	return err_sys(b->e, error, "%s (%s)", w->path, rule);
+}
+
+static int too_deep(struct builder *b, const struct wish *w)
+{
+	return err_set(b->e, -ENAMETOOLONG,
+		       "%s: more than %d of its last components do not exist (%s): name a directory nearer to one that does",
+		       w->path, LH_NAME_DEPTH, table_rule_text(b, w->rule));
+}
+
+static int add_name(struct builder *b, const struct wish *w, uint32_t dir,
+		    const char *rest)
+{
+	int r = names_add(b, dir, rest, w->flags & LH_NAME_MASK, w->rule);
+
+	return r == -ENAMETOOLONG ? too_deep(b, w) : r;
+}
+
+/*
+ * The links on the way: whatever comes in the place of one is held by the
+ * names below it. In a writable area the link also stays, so where the names
+ * are too many or lead upwards that is enough.
+ */
+static int hold_links(struct builder *b, const struct wish *w,
+		      const struct route *way)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < way->links && !r; i++) {
+		const struct route_link *l = &way->link[i];
+		const struct entry *p = &b->es.entry[l->entry];
+		const char *path;
+
+		r = table_hold(b, l->entry, w->rule);
+		if (r || !l->rest)
+			continue;
+		path = *l->rest ? arena_print(&b->es.arena, "%s/%s", p->name,
+					      l->rest) : p->name;
+		if (!path)
+			return err_set(b->e, -ENOMEM, "no memory for names");
+		r = names_add(b, p->parent, path, w->flags & LH_NAME_MASK,
+			      w->rule);
+		if (r == -ENAMETOOLONG)
+			r = 0;
+	}
+	return r;
+}
+
+/* Something is there: its inode, and its name for when it is replaced. */
+static int add_there(struct builder *b, const struct wish *w, uint32_t entry)
+{
+	uint32_t object;
+	int r;
+
+	if (w->flags & IMAGE_ROOT_SELF) {
+		r = table_object(b, entry, &object);
+		return r ? r : table_self(b, object,
+				w->flags & (LH_ROOT_READ | LH_ROOT_WRITE |
+					    LH_ROOT_EXEC), w->rule);
+	}
+	r = table_root(b, entry, w->flags, w->rule);
+	if (!r)
+		r = table_hold(b, entry, w->rule);
+	if (!r && (w->flags & HOLDS_BY_NAME) && entry != ENTRY_TOP)
+		r = add_name(b, w, b->es.entry[entry].parent,
+			     b->es.entry[entry].name);
+	return r;
+}
+
+int table_add(struct builder *b, const struct wish *w)
+{
+	struct route way;
+	int r;
+
+	r = entries_route(&b->es, w->base, w->path, w->self ? ROUTE_SELF : 0,
+			  &way);
+	if (r)
+		return no_root(b, w, r);
+	if (w->flags & HOLDS_BY_NAME) {
+		/* Nothing can be held there; a variable may well lead there. */
+		if (way.error == -EXDEV)
+			return w->flags & IMAGE_ROOT_OPTIONAL ? 0 :
+				no_root(b, w, way.error);
+		r = hold_links(b, w, &way);
+		if (r)
+			return r;
+	}
+	if (!way.error)
+		return add_there(b, w, way.entry);
+	if (w->flags & HOLDS_BY_NAME)
+		return *way.rest ? add_name(b, w, way.entry, way.rest) : 0;
+	return w->flags & IMAGE_ROOT_OPTIONAL ? 0 : no_root(b, w, way.error);
+}
+
+/* Remember where the policy lets write: repositories are sought from there. */
+static int note_writable(struct builder *b, const struct image_root *root)
+{
+	const char *path = image_string(b->im, root->path);
+	struct writable *w;
+	struct route way;
+
+	if (!(root->flags & WRITES) || (root->flags & IMAGE_ROOT_SELF))
+		return 0;
+	if (entries_route(&b->es, ENTRY_TOP, path, 0, &way) || way.error)
+		return 0;
+	w = table_room(b->writables, b->writable_count, &b->writable_room,
+		       sizeof(*w));
+	if (!w)
+		return err_set(b->e, -ENOMEM, "no memory for roots");
+	b->writables = w;
+	w[b->writable_count++] = (struct writable){ .entry = way.entry,
+						    .flags = root->flags };
+	return 0;
+}
+
+static int add_image_roots(struct builder *b, bool forbid)
+{
+	const struct image_root *root = image_roots(b->im);
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < b->im->roots.count && !r; i++) {
+		struct wish w = {
+			.path = image_string(b->im, root[i].path),
+			.flags = root[i].flags, .rule = root[i].rule,
+			.self = (root[i].flags & FORBIDS) ||
+				root[i].kind == ROOT_CREDENTIAL,
+		};
+
+		if (root[i].kind == ROOT_CREDENTIAL)
+			w.flags |= IMAGE_ROOT_OPTIONAL;
+		if (!!(root[i].flags & FORBIDS) != forbid)
+			continue;
+		r = table_add(b, &w);
+		if (!r && !forbid)
+			r = note_writable(b, &root[i]);
+	}
+	return r;
+}
+
+static int add_own(struct builder *b, const char *path, uint32_t flags,
+		   const char *rule)
+{
+	struct wish w = { .path = path, .flags = flags, .self = true };
+	int r;
+
+	if (!path)
+		return 0;
+	r = table_new_rule(b, rule, &w.rule);
+	return r ? r : table_add(b, &w);
+}
+
+/*
+ * The program that a script's first line names, or "". Read as the user; a
+ * FIFO in its place would hold us up, and is no script.
+ */
+static void script_interpreter(struct builder *b, uint32_t entry,
+			       char out[PATH_MAX])
+{
+	const struct entry *p = &b->es.entry[entry];
+	char link[32], line[256], *s = line, *end;
+	ssize_t n;
+	int fd;
+
+	*out = 0;
+	if (!S_ISREG(p->mode) || entries_as(&b->es, RESOLVE_AS_USER))
+		return;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", p->fd);
+	fd = open(link, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (n < 3 || line[0] != '#' || line[1] != '!')
+		return;
+	line[n] = 0;
+	line[strcspn(line, "\n")] = 0;
+	for (s += 2; isblank((unsigned char)*s); s++)
+		;
+	end = s + strcspn(s, " \t");
+	*end = 0;
+	if (*s == '/')
+		strcpy(out, s);
+}
+
+static int add_command(struct builder *b)
+{
+	struct wish w = {
+		.path = b->o->command,
+		.flags = LH_ROOT_READ | LH_ROOT_EXEC | IMAGE_ROOT_SELF,
+	};
+	char interpreter[PATH_MAX];
+	struct route way;
+	int r;
+
+	if (!w.path)
+		return 0;
+	r = table_new_rule(b, "builtin:command", &w.rule);
+	if (!r)
+		r = table_add(b, &w);
+	if (r || entries_route(&b->es, ENTRY_TOP, w.path, 0, &way) ||
+	    way.error)
+		return r;
+	script_interpreter(b, way.entry, interpreter);
+	if (!*interpreter)
+		return 0;
+	/* A wrong one is the command's failure, and not ours. */
+	w.path = interpreter;
+	w.flags |= IMAGE_ROOT_OPTIONAL;
+	return table_add(b, &w);
+}
+
+/*
+ * What lies behind a descriptor, if its path still leads to it: then the
+ * roots above it may say enough already.
+ */
+static uint32_t entry_of_fd(struct builder *b, int fd, const char *link)
+{
+	const struct entry *p;
+	char path[PATH_MAX];
+	struct route way;
+	struct stat st;
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+
+	if (n <= 0 || path[0] != '/' || fstat(fd, &st))
+		return ENTRY_NONE;
+	path[n] = 0;
+	if (entries_route(&b->es, ENTRY_TOP, path, ROUTE_SELF | ROUTE_NO_LINKS,
+			  &way) || way.error)
+		return ENTRY_NONE;
+	p = &b->es.entry[way.entry];
+	return p->dev == st.st_dev && p->ino == st.st_ino ? way.entry :
+		ENTRY_NONE;
+}
+
+/* One of the command's own descriptors, in the mode it was opened in. */
+static int add_descriptor(struct builder *b, int given, uint16_t rule)
+{
+	static const uint32_t modes[] = {
+		[O_RDONLY] = LH_ROOT_READ, [O_WRONLY] = LH_ROOT_WRITE,
+		[O_RDWR] = LH_ROOT_READ | LH_ROOT_WRITE,
+	};
+	int mode = given < 0 ? -1 : fcntl(given, F_GETFL), fd, r;
+	uint32_t rights, entry, object;
+	char link[32];
+
+	if (mode < 0 || (mode & O_PATH) || (mode & O_ACCMODE) == O_ACCMODE)
+		return 0;
+	rights = modes[mode & O_ACCMODE];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", given);
+	r = entries_as(&b->es, RESOLVE_AS_SELF);
+	if (r)
+		return err_sys(b->e, r, "credentials");
+	fd = open(link, O_PATH | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(b->e, -errno, "descriptor %d of the command",
+			       given);
+	entry = entry_of_fd(b, fd, link);
+	if (entry != ENTRY_NONE && !(rights & ~table_rights(b, entry))) {
+		close(fd);
+		return 0;
+	}
+	if (entry == ENTRY_NONE) {
+		r = table_object_fd(b, fd, &object);
+	} else {
+		close(fd);
+		r = table_object(b, entry, &object);
+	}
+	return r ? r : table_self(b, object, rights, rule);
+}
+
+static int add_stdio(struct builder *b)
+{
+	uint16_t rule;
+	int i, r;
+
+	if (!b->o->stdio)
+		return 0;
+	r = table_new_rule(b, "builtin:stdio", &rule);
+	for (i = 0; i < 3 && !r; i++)
+		r = add_descriptor(b, b->o->stdio[i], rule);
+	return r;
+}
+
+/* A policy that its own session could change, or a link to it on the way. */
+static int add_policy_file(struct builder *b)
+{
+	const char *path = b->o->policy_file;
+	bool exposed;
+	struct route way;
+	size_t i;
+
+	if (!path || entries_route(&b->es, ENTRY_TOP, path, ROUTE_SELF, &way) ||
+	    way.error)
+		return 0;
+	exposed = table_is_writable(b, way.entry);
+	for (i = 0; i < way.links; i++)
+		exposed |= table_is_writable(b, way.link[i].entry);
+	return exposed ? add_own(b, path, LH_ROOT_PROTECT, "builtin:policy") :
+		0;
+}
+
+/* Protected names below homes and roots. */
+static int add_protects(struct builder *b)
+{
+	const struct image_protect *p = image_protects(b->im);
+	const char *home = image_string(b->im, b->im->home);
+	uint32_t i, k, n;
+	struct route way;
+	int r = 0;
+
+	if (entries_route(&b->es, ENTRY_TOP, home, ROUTE_SELF, &way) ||
+	    !*home || !table_is_writable(b, way.entry))
+		way.error = -ENOENT;
+	for (i = 0; i < b->im->protects.count && !r; i++) {
+		struct wish w = {
+			.path = image_string(b->im, p[i].name),
+			.rule = p[i].rule, .flags = LH_ROOT_PROTECT,
+			.self = true,
+		};
+
+		n = p[i].kind == PROTECT_ROOT ? b->writable_count :
+		    p[i].kind == PROTECT_HOME ? !way.error : 0;
+		for (k = 0; k < n && !r; k++) {
+			w.base = p[i].kind == PROTECT_HOME ? way.entry :
+				b->writables[k].entry;
+			if (S_ISDIR(b->es.entry[w.base].mode))
+				r = table_add(b, &w);
+		}
+	}
+	return r;
+}
+
+/* PARENT/NAME pairs, wherever they stand. */
+static int add_wild(struct builder *b, struct table *t)
+{
+	const struct image_protect *p = image_protects(b->im);
+	uint32_t i;
+
+	for (i = 0; i < b->im->protects.count; i++) {
+		const char *name = image_string(b->im, p[i].name);
+		const char *slash = strchr(name, '/');
+
+		if (p[i].kind != PROTECT_WILD)
+			continue;
+		if (!slash || slash == name || !slash[1] ||
+		    strchr(slash + 1, '/') || strlen(slash) > LH_NAME_MAX ||
+		    slash - name > LH_NAME_MAX)
+			return err_set(b->e, -EINVAL,
+				       "protected name \"%s\" (%s): two components are wanted, PARENT/NAME",
+				       name, table_rule_text(b, p[i].rule));
+		if (t->wild_count == LH_WILD_MAX)
+			return err_set(b->e, -E2BIG,
+				       "more than %d names are protected at any depth",
+				       LH_WILD_MAX);
+		t->wild[t->wild_count++] = (struct lh_wild){
+			.parent_hash = entry_name_hash(name, slash - name),
+			.name_hash = entry_name_hash(slash + 1,
+						     strlen(slash + 1)),
+			.rule = p[i].rule,
+		};
+		t->wild_lens |= lh_len_bit(strlen(slash + 1));
+	}
+	return 0;
+}
+
+static int build(struct builder *b, struct table *t)
+{
+	const uint32_t all = LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
+	int r;
+
+	r = entries_init(&b->es, b->o->as, b->o->arg);
+	if (r)
+		return err_sys(b->e, r, "opening /");
+	r = add_image_roots(b, false);
+	if (!r)
+		r = add_own(b, b->o->temp_dir, all, "preset:user_temp");
+	if (!r)
+		r = add_own(b, b->o->cgroup_dir, LH_ROOT_READ,
+			    "builtin:cgroup");
+	if (!r)
+		r = add_command(b);
+	if (!r)
+		r = repository_grants(b);
+	if (!r)
+		r = add_image_roots(b, true);
+	if (!r)
+		r = repository_protects(b);
+	if (!r)
+		r = add_protects(b);
+	if (!r)
+		r = add_wild(b, t);
+	if (!r)
+		r = add_policy_file(b);
+	if (!r)
+		r = add_stdio(b);
+	return r ? r : table_finish(b, t);
+}
+
+int table_resolve(const struct image *im, const struct resolve_options *o,
+		  struct table *t, struct err *e)
+{
+	static const struct resolve_options none;
+	struct err own = { 0 };
+	struct builder b = {
+		.im = im, .o = o ? o : &none, .e = e ? e : &own,
+	};
+	struct table made = { 0 };
+	int r = build(&b, &made);
+
+	/* Whatever happened, the caller goes on as itself. */
+	if (b.es.who == RESOLVE_AS_USER || (b.es.as && b.es.who < 0)) {
+		int back = entries_as(&b.es, RESOLVE_AS_SELF);
+
+		if (back && !r)
+			r = err_sys(b.e, back, "credentials");
+	}
+	table_discard(&b);
+	if (r)
+		table_free(&made);
+	else
+		*t = made;
+	return r;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What lh-policy does with files: finding and loading, writing images, and
+ * explaining a verdict.
+ */
+#ifndef LH_TOOL_H
+#define LH_TOOL_H
+
+#include "compile.h"
+
+#define POLICY_DIR "/etc/lh/policies"
+
+/*
+ * @arg: "-", a file, or a policy's name; an image is checked, a policy is
+ * compiled. 0 and *im (malloc'd), or negative errno with *e or errors in @d.
+ */
+int tool_load(const char *arg, const struct compile_options *o,
+	      struct image **im, struct diags *d, struct err *e);
+/* All of it or nothing: the file appears when it is complete. */
+int tool_write(const char *path, const void *data, size_t len,
+	       struct err *e);
+/* LH_* of "read", "list"…, or 0. */
+uint32_t tool_operation(const char *op);
+/* Print the verdict. 0 allowed, 1 refused, or negative errno with *e. */
+int tool_explain(const struct image *im, const char *op, uint32_t access,
+		 const char *path, bool json, struct err *e);
+
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Level by level from the object up: the names that hang below the level along
+ * the way, the root that it is, the protected pairs. bpf/walk.bpf.c does the
+ * same over dentries.
+ */
+#include <string.h>
+
+#include "entry.h"
+#include "trail.h"
+
+struct walk {
+	const struct table *t;
+	const struct trail_step *steps;
+	size_t count;
+	struct lh_trail trail;
+	/* the step that each rule field came from */
+	size_t read, write, deny, pin;
+};
+
+static const struct lh_root *root_of(const struct table *t, size_t object)
+{
+	size_t i;
+
+	if (object == TRAIL_NO_OBJECT)
+		return NULL;
+	for (i = 0; i < t->count; i++)
+		if (t->items[i].kind == LH_ITEM_ROOT &&
+		    t->items[i].fd == t->objects[object].fd)
+			return &t->items[i].root;
+	return NULL;
+}
+
+static const struct lh_name *name_of(const struct table *t, int fd,
+				     uint64_t node, uint64_t hash)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		const struct lh_item *it = &t->items[i];
+
+		if (it->kind == LH_ITEM_NAME && it->hash == hash &&
+		    it->fd == fd && (fd >= 0 || it->parent == node))
+			return &it->name;
+	}
+	return NULL;
+}
+
+/* Note who wrote each rule field since @before. */
+static void note(struct walk *w, const struct lh_trail *before, size_t step)
+{
+	const struct lh_trail *now = &w->trail;
+
+	if (now->rule_read != before->rule_read ||
+	    (now->rights & ~before->rights & (LH_ROOT_READ | LH_ROOT_EXEC) &&
+	     !(before->rights & (LH_ROOT_READ | LH_ROOT_EXEC))))
+		w->read = step;
+	if (now->rule_write != before->rule_write ||
+	    (now->rights & ~before->rights & LH_TRAIL_WRITES))
+		w->write = step;
+	if (now->rule_deny != before->rule_deny ||
+	    (now->found && !before->found))
+		w->deny = step;
+	if (now->rule_pin != before->rule_pin ||
+	    (now->found & ~before->found & (LH_FOUND_PIN | LH_FOUND_PARTIAL)))
+		w->pin = step;
+}
+
+/* Names below the anchor at @level, along the way down to the object. */
+static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
+{
+	uint64_t node = 0;
+	size_t depth;
+
+	for (depth = 0; depth < LH_NAME_DEPTH && level-- > 0; depth++) {
+		const char *name = w->steps[level].name;
+		size_t len = strlen(name);
+		struct lh_trail before = w->trail;
+		const struct lh_name *n;
+
+		if (len > LH_NAME_MAX || !(lens & lh_len_bit(len)))
+			return;
+		n = name_of(w->t, depth ? -1 : fd, node,
+			    entry_name_hash(name, len));
+		if (!n)
+			return;
+		lh_trail_name(&w->trail, n, level == 0, 0);
+		note(w, &before, level);
+		if (!n->node)
+			return;
+		node = n->node;
+		lens = n->name_lens;
+	}
+}
+
+static void meet_wild(struct walk *w, size_t level, uint32_t access)
+{
+	bool becomes = level == 0 && (access & LH_BECOME);
+	struct lh_trail before = w->trail;
+	const char *name = w->steps[level].name, *parent;
+	uint64_t hash, above;
+	uint32_t i;
+
+	if (level && !(w->t->wild_lens & lh_len_bit(strlen(name))))
+		return;
+	parent = level + 1 < w->count ? w->steps[level + 1].name : "";
+	hash = entry_name_hash(name, strlen(name));
+	above = entry_name_hash(parent, strlen(parent));
+	for (i = 0; i < w->t->wild_count; i++) {
+		const struct lh_wild *p = &w->t->wild[i];
+
+		if (p->name_hash == hash && p->parent_hash == above) {
+			lh_trail_wild(&w->trail, p);
+			break;
+		}
+		/* A directory that arrives as PARENT brings its NAME along. */
+		if (becomes && p->parent_hash == hash) {
+			w->trail.found |= LH_FOUND_PARTIAL;
+			w->trail.rule_pin = p->rule;
+			break;
+		}
+	}
+	note(w, &before, level);
+}
+
+static size_t decided(const struct walk *w, const struct lh_verdict *v,
+		      uint32_t access)
+{
+	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
+
+	switch (v->why) {
+	case LH_WHY_DENIED:
+	case LH_WHY_PROTECTED:
+		return w->deny;
+	case LH_WHY_PINNED:
+		return w->pin;
+	case LH_WHY_READ_ONLY:
+		return w->write;
+	}
+	return access & change && (v->why == LH_WHY_ALLOW ||
+				   (w->trail.rights & LH_ROOT_DELETE)) ?
+		w->write : w->read;
+}
+
+struct trail_result trail_walk(const struct table *t,
+			       const struct trail_step *steps, size_t count,
+			       uint32_t access)
+{
+	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
+	struct walk w = { .t = t, .steps = steps, .count = count };
+	struct trail_result r = { 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct lh_root *root = root_of(t, steps[i].object);
+		struct lh_trail before;
+
+		/* The names first: they lie deeper than their anchor. */
+		if (root && (root->flags & LH_ROOT_ANCHOR))
+			meet_names(&w, i, t->objects[steps[i].object].fd,
+				   root->name_lens);
+		before = w.trail;
+		if (root)
+			lh_trail_root(&w.trail, root, i == 0, 0);
+		note(&w, &before, i);
+		if (access & change)
+			meet_wild(&w, i, access);
+	}
+	r.verdict = lh_trail_judge(&w.trail, access);
+	r.met = r.verdict.rule != LH_RULE_NONE;
+	r.step = decided(&w, &r.verdict, access);
+	return r;
+}

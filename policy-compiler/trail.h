@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's walk over a table, without a kernel: the same order, the same
+ * decide.h. What it walks is handed to it, so tests can make any tree.
+ */
+#ifndef LH_TRAIL_H
+#define LH_TRAIL_H
+
+#include "../bpf/decide.h"
+#include "resolve.h"
+
+#define TRAIL_NO_OBJECT SIZE_MAX
+
+/* One level of the way up: a directory entry. */
+struct trail_step {
+	const char *name;	/* "" for the top */
+	size_t object;		/* index in table.objects, or NO_OBJECT */
+};
+
+struct trail_result {
+	struct lh_verdict verdict;
+	size_t step;		/* what the rule that decided stands at */
+	bool met;		/* false: no rule decided */
+};
+
+/*
+ * Judge @access to steps[0]; steps[@count - 1] is the top. Steps without an
+ * object stand for what does not exist, or what no rule knows.
+ */
+struct trail_result trail_walk(const struct table *t,
+			       const struct trail_step *steps, size_t count,
+			       uint32_t access);
+
+#endif

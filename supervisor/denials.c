@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Records to lines, counts and a file. The default file is made at the first
+ * denial, by root, so that the session cannot write it; the session's user may
+ * read it by an ACL, which names him and no group.
+ */
+#define _GNU_SOURCE
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <linux/posix_acl.h>
+#include <linux/posix_acl_xattr.h>
+
+#include "cleanup.h"
+#include "denials.h"
+
+#define WRITE_WAIT_MS 1000	/* for a reader of --denials fd:N */
+#define CHUNK 4096		/* PIPE_BUF: such a write does not block */
+
+const char *denials_rule(const struct denials *d, const struct event *ev)
+{
+	return table_rule(d->im, d->table, ev->d.rule);
+}
+
+static int allow_user(int fd, uid_t uid)
+{
+	struct {
+		struct posix_acl_xattr_header head;
+		struct posix_acl_xattr_entry entry[5];
+	} acl = {
+		.head.a_version = htole32(POSIX_ACL_XATTR_VERSION),
+		.entry = {
+			{ htole16(ACL_USER_OBJ), htole16(ACL_READ | ACL_WRITE),
+			  htole32(ACL_UNDEFINED_ID) },
+			{ htole16(ACL_USER), htole16(ACL_READ), htole32(uid) },
+			{ htole16(ACL_GROUP_OBJ), 0,
+			  htole32(ACL_UNDEFINED_ID) },
+			{ htole16(ACL_MASK), htole16(ACL_READ),
+			  htole32(ACL_UNDEFINED_ID) },
+			{ htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID) },
+		},
+	};
+
+	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof(acl), 0);
+}
+
+static int open_default(struct denials *d)
+{
+	_cleanup_close_ int dir = -1;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	char name[64];
+
+	if (mkdir(DENIALS_DIR, 0711) && errno != EEXIST)
+		return -errno;
+	dir = open(DENIALS_DIR, O_RDONLY | O_DIRECTORY | O_NOFOLLOW |
+		   O_CLOEXEC);
+	if (dir < 0 || fstat(dir, &st))
+		return -errno;
+	if (st.st_uid || (st.st_mode & 022))
+		return -EPERM;
+	snprintf(name, sizeof(name), "%s.jsonl", d->session);
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW |
+		    O_APPEND | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	if (d->id->user.uid)
+		allow_user(fd, d->id->user.uid);	/* else: root alone */
+	snprintf(d->path, sizeof(d->path), DENIALS_DIR "/%s", name);
+	d->fd = take_fd(&fd);
+	return 0;
+}
+
+/* All of it, or a negative errno and nothing that looks like a line. */
+static int write_line(int fd, const char *line, size_t len)
+{
+	struct stat st;
+	size_t done = 0;
+	int err = 0;
+
+	if (fstat(fd, &st))
+		return -errno;
+	while (!err && done < len) {
+		struct pollfd p = { .fd = fd, .events = POLLOUT };
+		size_t n = len - done < CHUNK ? len - done : CHUNK;
+		ssize_t w;
+
+		if (!S_ISREG(st.st_mode) && poll(&p, 1, WRITE_WAIT_MS) != 1) {
+			err = -ETIMEDOUT;
+			break;
+		}
+		if (S_ISREG(st.st_mode))
+			n = len - done;
+		w = write(fd, line + done, n);
+		if (w > 0)
+			done += w;
+		else if (!w || (errno != EINTR && errno != EAGAIN))
+			err = w ? -errno : -EIO;
+	}
+	if (err && done && S_ISREG(st.st_mode) && !ftruncate(fd, st.st_size))
+		done = 0;
+	/* Half a line in a pipe cannot be taken back: the last one there. */
+	return err && done ? -EPIPE : err;
+}
+
+static void keep(struct denials *d, const struct event *ev, uint64_t count)
+{
+	struct event_context c = {
+		.session = d->session, .rule = denials_rule(d, ev),
+		.count = count,
+	};
+	_cleanup_writer_ struct writer *w = writer_new();
+	_cleanup_free_ char *line = NULL;
+	size_t len;
+	int err = 0;
+
+	if (d->fd < 0 && d->given)
+		err = -EPIPE;
+	else if (d->fd < 0)
+		err = open_default(d);
+	if (!err) {
+		event_write(ev, &c, w);
+		line = writer_line(w, &len);
+		err = write_line(d->fd, line, len);
+		if (err == -EPIPE)
+			close_fd(&d->fd);
+	}
+	if (err) {
+		d->unwritten += count;
+		if (!d->error)
+			d->error = err;
+	}
+}
+
+static void keep_last(struct denials *d)
+{
+	if (!d->last)
+		return;
+	keep(d, d->last, d->last_count);
+	free(d->last);
+	d->last = NULL;
+	d->last_count = 0;
+}
+
+/* The same but for its number, its time and the thread. */
+static bool equal(const struct event *a, const struct event *b)
+{
+	struct lh_denial x = a->d, y = b->d;
+
+	x.seq = y.seq = 0;
+	x.time = y.time = 0;
+	x.tid = y.tid = 0;
+	return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->path, b->path) &&
+	       !strcmp(a->other, b->other) && !strcmp(a->exe, b->exe);
+}
+
+static void remember(struct event **slot, const struct event *ev)
+{
+	if (!*slot)
+		*slot = malloc(sizeof(**slot));
+	if (*slot)
+		**slot = *ev;
+}
+
+static void take(struct denials *d, const void *data, size_t size)
+{
+	struct event *ev = malloc(sizeof(*ev));
+
+	if (!ev || event_parse(data, size, d->id->home, ev) ||
+	    ev->d.serial != d->serial) {
+		d->foreign++;
+		free(ev);
+		return;
+	}
+	d->received++;
+	d->by_mechanism[ev->mechanism]++;
+	if (!ev->probe) {
+		if (!d->alerts++)
+			remember(&d->first_alert, ev);
+		remember(&d->culprit, ev);
+	}
+	if (d->last && equal(d->last, ev)) {
+		d->last_count++;
+	} else {
+		keep_last(d);
+		d->last_count = 1;
+	}
+	free(d->last);
+	d->last = ev;
+}
+
+struct denials_raw {
+	__u64 seq;
+	size_t size;
+	void *data;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	const struct denials_raw *x = a, *y = b;
+
+	return x->seq < y->seq ? -1 : x->seq > y->seq;
+}
+
+static bool room_for_one(struct denials *d)
+{
+	size_t room = d->raw_room ? d->raw_room * 2 : 64;
+	struct denials_raw *raw;
+
+	if (d->raw_count < d->raw_room)
+		return true;
+	raw = realloc(d->raw, room * sizeof(*raw));
+	if (!raw)
+		return false;
+	d->raw = raw;
+	d->raw_room = room;
+	return true;
+}
+
+void denials_add(struct denials *d, const void *data, size_t size)
+{
+	struct denials_raw r = { .size = size, .data = malloc(size) };
+
+	/* Short of memory: out of order is better than lost. */
+	if (!r.data || size < sizeof(struct lh_denial) || !room_for_one(d)) {
+		free(r.data);
+		take(d, data, size);
+		return;
+	}
+	memcpy(r.data, data, size);
+	r.seq = ((const struct lh_denial *)r.data)->seq;
+	d->raw[d->raw_count++] = r;
+}
+
+void denials_flush(struct denials *d)
+{
+	size_t i;
+
+	if (d->raw_count > 1)
+		qsort(d->raw, d->raw_count, sizeof(*d->raw), by_number);
+	for (i = 0; i < d->raw_count; i++) {
+		take(d, d->raw[i].data, d->raw[i].size);
+		free(d->raw[i].data);
+	}
+	d->raw_count = 0;
+	keep_last(d);
+}
+
+void denials_free(struct denials *d)
+{
+	denials_flush(d);
+	free(d->raw);
+	d->raw = NULL;
+	free(d->culprit);
+	free(d->first_alert);
+	d->culprit = d->first_alert = NULL;
+	close_fd(&d->fd);
+}
+
+/* A word as a shell would need it to be quoted; say() escapes the rest. */
+static void quote(char *out, size_t size, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=~";
+	bool bare = word[0] && !word[strspn(word, plain)];
+	size_t o = 0;
+
+	if (!bare)
+		out[o++] = '\'';
+	for (; *word && o + 6 < size; word++) {
+		if (*word == '\'' && !bare) {
+			memcpy(out + o, "'\\''", 4);
+			o += 4;
+		} else {
+			out[o++] = *word;
+		}
+	}
+	if (!bare)
+		out[o++] = '\'';
+	out[o] = 0;
+}
+
+static void advice(const struct denials *d, const struct event *ev,
+		   char *text, size_t size)
+{
+	const unsigned int change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
+	const char *rule = denials_rule(d, ev);
+	char path[EVENT_PATH_MAX], word[1200];
+	char *slash;
+	size_t len;
+
+	switch (ev->d.why) {
+	case LH_WHY_NOT_GRANTED:
+		strcpy(path, event_object(ev, &len));
+		slash = strrchr(path, '/');
+		/* A new or vanishing name is its directory's matter. */
+		if ((ev->d.access & change) && slash && slash != path)
+			*slash = 0;
+		quote(word, sizeof(word), path);
+		snprintf(text, size, "%s %s would grant it",
+			 ev->d.access & change ? "--rw" : "--ro", word);
+		break;
+	case LH_WHY_FAMILY:
+		snprintf(text, size, "side_effect_level \"network\" is needed");
+		break;
+	case LH_WHY_NO_EXEC:
+		snprintf(text, size, "process.exec in capabilities and "
+			 "side_effect_level \"process_exec\" would grant it");
+		break;
+	case LH_WHY_DENIED:
+	case LH_WHY_READ_ONLY:
+	case LH_WHY_PROTECTED:
+	case LH_WHY_PINNED:
+		snprintf(text, size, "rule %s stands against it", rule);
+		break;
+	default:
+		snprintf(text, size, "no flag grants it");
+	}
+}
+
+static void object_words(const struct event *ev, char *text, size_t size)
+{
+	char address[64];
+	size_t len;
+	const char *path = event_object(ev, &len);
+
+	event_address(ev, address, sizeof(address));
+	if (len)
+		quote(text, size, path);
+	else if (ev->d.target)
+		snprintf(text, size, "process %u", ev->d.target);
+	else if (ev->d.family && ev->d.op == LH_OP_SOCKET)
+		snprintf(text, size, "(family %u)", ev->d.family);
+	else if (address[0])
+		snprintf(text, size, "%s port %u", address, ev->d.port);
+	else
+		text[0] = 0;
+}
+
+bool denials_summary(const struct denials *d, char *text, size_t size)
+{
+	char object[1200], way[1600], comm[LH_COMM_LEN + 1] = "";
+	const struct event *ev = d->culprit;
+
+	if (!ev)
+		return false;
+	object_words(ev, object, sizeof(object));
+	advice(d, ev, way, sizeof(way));
+	memcpy(comm, ev->d.comm, LH_COMM_LEN);
+	snprintf(text, size, "refused to %s: %s%s%s (%s); %s; %llu refusal%s%s"
+		 "%s", comm, event_operation(ev), object[0] ? " " : "", object,
+		 event_reason(ev), way, (unsigned long long)d->received,
+		 d->received == 1 ? "" : "s", d->path[0] ? ": " : "", d->path);
+	return true;
+}

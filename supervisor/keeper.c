@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The keeper. Everything it will need is open before it is forked; it waits
+ * for three things: the supervisor's end, a word from it, the clock. The clock
+ * is CLOCK_BOOTTIME, which neither SIGSTOP nor suspend holds back.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "keeper.h"
+#include "temp.h"
+
+#define EMPTY_MS 60000		/* a killed task may hang in the kernel */
+
+enum { SUPERVISOR, WORDS, CLOCK, INPUTS };
+
+struct watch {
+	const struct keeper_job *job;
+	int supervisor, words, clock;
+	bool started, warned;
+};
+
+/* Only what it needs stays open; the rest could keep pipes from ending. */
+static void close_others(struct watch *w)
+{
+	struct cgroup_group *g = w->job->group;
+	int *keep[] = {
+		&w->supervisor, &w->words, &g->dir, &g->kill, &g->events,
+		&g->procs, &w->job->registry->fd,
+	};
+	const int count = sizeof(keep) / sizeof(*keep);
+	int high[sizeof(keep) / sizeof(*keep)];
+	int i;
+
+	/* Out of the way first, then down in order. */
+	for (i = 0; i < count; i++)
+		high[i] = fcntl(*keep[i], F_DUPFD_CLOEXEC, 3 + count);
+	for (i = 0; i < count; i++) {
+		if (high[i] < 0 || dup3(high[i], 3 + i, O_CLOEXEC) < 0)
+			_exit(1);	/* the supervisor ends the session */
+		*keep[i] = 3 + i;
+	}
+	syscall(SYS_close_range, 3 + count, ~0u, 0);
+	i = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (i >= 0) {
+		dup2(i, 0);
+		dup2(i, 1);
+		dup2(i, 2);
+	}
+	if (i > 2)
+		close(i);
+}
+
+static void be_quiet(void)
+{
+	sigset_t all;
+
+	/* No signal of a terminal or a user is for it; SIGKILL stays. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setsid();
+	prctl(PR_SET_NAME, "lh-keeper");
+	prctl(PR_SET_DUMPABLE, 0);
+	if (chdir("/"))
+		return;
+}
+
+static int set_clock(int fd, uint64_t ns)
+{
+	struct itimerspec t = {
+		.it_value = { .tv_sec = ns / 1000000000,
+			      .tv_nsec = ns % 1000000000 },
+	};
+
+	if (!ns)
+		t.it_value.tv_nsec = 1;
+	return timerfd_settime(fd, 0, &t, NULL) ? -errno : 0;
+}
+
+/* The supervisor is gone: end the session and leave nothing of it. */
+static void end_session(const struct keeper_job *job)
+{
+	cgroup_empty(job->group, EMPTY_MS);
+	cgroup_remove(job->group, NULL);
+	if (job->temp)
+		temp_remove(job->id, &job->id->user, job->session);
+	if (job->cache)
+		temp_cache_prune(job->id, job->cache);
+	registry_leave(job->registry);
+	_exit(0);
+}
+
+static void time_is_over(struct watch *w)
+{
+	const struct keeper_job *job = w->job;
+	char word = KEEPER_OVER;
+	uint64_t times;
+
+	if (read(w->clock, &times, sizeof(times)) < 0)
+		return;
+	if (w->warned) {
+		cgroup_kill(job->group);
+		set_clock(w->clock, 200000000);	/* again: forks race */
+		return;
+	}
+	w->warned = true;
+	send(w->words, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	cgroup_signal(job->group, SIGTERM);
+	cgroup_signal(job->group, SIGCONT);	/* a stopped one hears it too */
+	if (set_clock(w->clock, job->grace == UINT64_MAX ? 0 : job->grace))
+		cgroup_kill(job->group);
+}
+
+static void take_word(struct watch *w)
+{
+	char word;
+	ssize_t n = recv(w->words, &word, 1, MSG_DONTWAIT);
+
+	if (!n || (n < 0 && errno != EAGAIN && errno != EINTR))
+		end_session(w->job);
+	if (n != 1)
+		return;
+	if (word == KEEPER_DONE)
+		_exit(0);
+	if (word == KEEPER_START && !w->started) {
+		w->started = true;
+		if (w->job->wall_time != UINT64_MAX &&
+		    set_clock(w->clock, w->job->wall_time))
+			end_session(w->job);
+	}
+}
+
+__attribute__((noreturn))
+static void keep(struct watch *w)
+{
+	be_quiet();
+	close_others(w);
+	w->clock = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (w->clock < 0)
+		_exit(1);
+	for (;;) {
+		struct pollfd p[INPUTS] = {
+			[SUPERVISOR] = { w->supervisor, POLLIN, 0 },
+			[WORDS] = { w->words, POLLIN, 0 },
+			[CLOCK] = { w->clock, POLLIN, 0 },
+		};
+
+		if (poll(p, INPUTS, -1) < 0 && errno != EINTR)
+			_exit(1);
+		if (p[WORDS].revents)
+			take_word(w);
+		if (p[SUPERVISOR].revents)
+			end_session(w->job);
+		if (p[CLOCK].revents)
+			time_is_over(w);
+	}
+}
+
+int keeper_start(const struct keeper_job *job, struct keeper *k, struct err *e)
+{
+	_cleanup_close_ int self = syscall(SYS_pidfd_open, getpid(), 0);
+	_cleanup_close_ int near = -1;
+	_cleanup_close_ int far = -1;
+	int pair[2];
+
+	if (self < 0)
+		return err_sys(e, -errno, "keeper: pidfd_open");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_sys(e, -errno, "keeper: socketpair");
+	near = pair[0];
+	far = pair[1];
+	k->pid = fork();
+	if (k->pid < 0)
+		return err_sys(e, -errno, "keeper: fork");
+	if (!k->pid) {
+		struct watch w = { .job = job, .supervisor = self,
+				   .words = far };
+
+		close_fd(&near);
+		keep(&w);
+	}
+	k->pidfd = syscall(SYS_pidfd_open, k->pid, 0);
+	if (k->pidfd < 0)
+		return err_sys(e, -errno, "keeper: pidfd_open");
+	k->socket = take_fd(&near);
+	return 0;
+}
+
+int keeper_tell(const struct keeper *k, char word)
+{
+	return send(k->socket, &word, 1, MSG_NOSIGNAL) == 1 ? 0 : -errno;
+}
+
+int keeper_hear(const struct keeper *k)
+{
+	char word;
+	ssize_t n = recv(k->socket, &word, 1, MSG_DONTWAIT);
+
+	if (n == 1)
+		return word;
+	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
+}
+
+void keeper_dismiss(struct keeper *k)
+{
+	if (k->pid <= 0)
+		return;
+	keeper_tell(k, KEEPER_DONE);
+	close_fd(&k->socket);
+	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	close_fd(&k->pidfd);
+	k->pid = 0;
+}

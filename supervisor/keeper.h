@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The keeper: a small process beside the supervisor, outside the session. It
+ * ends the session when the supervisor is gone, and when the wall time is over
+ * even if the supervisor is stopped. It trusts nothing the session can reach.
+ */
+#ifndef LH_KEEPER_H
+#define LH_KEEPER_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "../policy-compiler/err.h"
+#include "cgroup.h"
+#include "identity.h"
+#include "registry.h"
+
+/* One byte each way over the socket pair. */
+#define KEEPER_START 'S'	/* to it: the command runs, start the clock */
+#define KEEPER_DONE 'D'		/* to it: nothing is left, go */
+#define KEEPER_OVER 'T'		/* from it: wall time over, SIGTERM sent */
+
+struct keeper {
+	pid_t pid;
+	int pidfd;		/* readable: it is dead */
+	int socket;
+};
+
+struct keeper_job {
+	struct cgroup_group *group;
+	struct registry *registry;
+	const struct identity *id;
+	const char *session;
+	const char *cache;	/* path of the tool cache, or NULL */
+	bool temp;		/* there is a temp directory */
+	uint64_t wall_time, grace;	/* nanoseconds; UINT64_MAX: none */
+};
+
+/* Before the command is forked; what @job points to must be complete. */
+int keeper_start(const struct keeper_job *job, struct keeper *k,
+		 struct err *e);
+int keeper_tell(const struct keeper *k, char word);
+/* The next word from it, 0: none now, -EPIPE: it is gone. */
+int keeper_hear(const struct keeper *k);
+/* Tell it that all is done and wait for its end. */
+void keeper_dismiss(struct keeper *k);
+
+#endif

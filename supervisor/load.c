@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * From --policy to an image. The user's file is opened and read in the user's
+ * place; the ceiling is root's, and every policy and image is held under it.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../policy-compiler/data.h"
+#include "cleanup.h"
+#include "load.h"
+#include "named.h"
+
+#define CEILING_BYTES_MAX (1u << 20)
+
+extern char **environ;
+
+struct source {
+	const char *display;	/* for diagnostics and the image */
+	const char *base;	/* NULL: the directory of .display */
+	const char *text;
+	size_t len;
+	char *owned;		/* .text, where it was read */
+	char *owned_display;
+};
+
+static void source_free(struct source *s)
+{
+	free(s->owned);
+	free(s->owned_display);
+}
+
+static int read_ceiling(struct compile_options *c, char **text, struct err *e)
+{
+	_cleanup_close_ int fd = open(LOAD_CEILING, O_RDONLY | O_CLOEXEC |
+				      O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0 :
+		       err_sys(e, -errno, LOAD_CEILING);
+	if (fstat(fd, &st))
+		return err_sys(e, -errno, LOAD_CEILING);
+	if (!S_ISREG(st.st_mode) || st.st_uid || (st.st_mode & 022))
+		return err_set(e, -EPERM, LOAD_CEILING " must be a file that "
+			       "root alone can write");
+	*text = malloc(CEILING_BYTES_MAX + 1);
+	if (!*text)
+		return err_sys(e, -ENOMEM, LOAD_CEILING);
+	n = read(fd, *text, CEILING_BYTES_MAX + 1);
+	if (n < 0 || n > (ssize_t)CEILING_BYTES_MAX)
+		return err_sys(e, n < 0 ? -errno : -EFBIG, LOAD_CEILING);
+	c->ceiling = *text;
+	c->ceiling_len = n;
+	c->ceiling_file = LOAD_CEILING;
+	return 0;
+}
+
+static int nothing_called(const char *name, struct err *e)
+{
+	char all[256] = "";
+	const char *shipped;
+	size_t i;
+
+	for (i = 0; (shipped = policy_shipped_name(i)); i++) {
+		strncat(all, i ? ", " : "", sizeof(all) - strlen(all) - 1);
+		strncat(all, shipped, sizeof(all) - strlen(all) - 1);
+	}
+	return err_set(e, -ENOENT, "--policy: no policy is called %s: none in "
+		       LOAD_POLICY_DIR ", and the shipped ones are %s; for a "
+		       "file write ./%s", name, all, name);
+}
+
+/* The site's policy of that name, else the shipped one. */
+static int find_named(const struct identity *id, const char *name,
+		      struct source *s, struct err *e)
+{
+	_cleanup_free_ char *file = NULL;
+	struct err why = {};
+	int ret;
+
+	if (asprintf(&file, LOAD_POLICY_DIR "/%s.json", name) < 0) {
+		file = NULL;
+		return err_sys(e, -ENOMEM, "--policy");
+	}
+	ret = named_read(id, "--policy", file, IMAGE_BYTES_MAX, &s->owned,
+			 &s->len, &why);
+	if (!ret) {
+		s->text = s->owned;
+		s->owned_display = take_str(&file);
+		s->display = s->owned_display;
+		return 0;
+	}
+	if (ret != -ENOENT && ret != -ENOTDIR) {
+		*e = why;	/* there is one: never pass it over */
+		return ret;
+	}
+	s->text = policy_shipped(name, &s->len);
+	s->display = name;
+	return s->text ? 0 : nothing_called(name, e);
+}
+
+static int find_source(const struct options *o, const struct identity *id,
+		       const char *workspace, struct load *l,
+		       struct source *s, struct err *e)
+{
+	const char *arg = o->policy ? o->policy : LOAD_DEFAULT;
+	int ret;
+
+	if (policy_is_name(arg)) {
+		ret = find_named(id, arg, s, e);
+		if (!ret && !s->owned)
+			s->base = workspace;
+		return ret;
+	}
+	ret = named_read(id, "--policy", arg, IMAGE_BYTES_MAX, &s->owned,
+			 &s->len, e);
+	if (ret)
+		return ret;
+	s->text = s->owned;
+	s->display = arg;
+	if (strncmp(arg, "/dev/fd/", 8) && strncmp(arg, "/proc/", 6))
+		l->file = realpath(arg, NULL);
+	else
+		s->base = workspace;
+	return 0;
+}
+
+static bool is_image(const struct source *s)
+{
+	uint64_t magic = IMAGE_MAGIC;
+
+	return s->len >= sizeof(magic) && !memcmp(s->text, &magic, 8);
+}
+
+static int add_roots(const struct options *o, struct compile_root *roots)
+{
+	static const enum policy_list lists[] = {
+		[OPTION_WRITE_ROOT] = LIST_WRITE,
+		[OPTION_READ_ROOT] = LIST_READ,
+		[OPTION_READ_ONLY_ROOT] = LIST_READ_ONLY,
+		[OPTION_DENY_ROOT] = LIST_DENY,
+	};
+	unsigned int i;
+
+	for (i = 0; i < o->root_count; i++)
+		roots[i] = (struct compile_root){
+			.list = lists[o->root[i].kind],
+			.path = o->root[i].path, .flag = o->root[i].flag,
+		};
+	return o->root_count;
+}
+
+/*
+ * An image runs as it is. Where something is to be added, or a ceiling holds,
+ * the policy in it is compiled again, with the values of its variables, which
+ * the policy's text does not repeat.
+ */
+static int take_image(struct source *s, struct compile_options *c,
+		      struct load *l, struct err *e)
+{
+	_cleanup_free_ char **vars = NULL;
+	const struct image *im;
+	const struct image_env *env;
+	size_t i, n = 0;
+	int ret;
+
+	ret = image_check(s->text, s->len, e);
+	if (ret)
+		return ret;
+	im = (const struct image *)s->text;
+	if (!c->ceiling && !c->root_count && !c->env_count && !c->wall_time &&
+	    !c->memory) {
+		l->im = (struct image *)s->owned;
+		s->owned = NULL;
+		return 0;
+	}
+	env = image_envs(im);
+	vars = calloc(im->env.count + c->env_count + 1, sizeof(*vars));
+	for (i = 0; vars && i < im->env.count; i++)
+		if (env[i].set &&
+		    asprintf(&vars[n++], "%s=%s", image_string(im, env[i].name),
+			     image_string(im, env[i].value)) < 0)
+			return err_sys(e, -ENOMEM, "%s", s->display);
+	if (!vars)
+		return err_sys(e, -ENOMEM, "%s", s->display);
+	memcpy(vars + n, c->env, c->env_count * sizeof(*vars));
+	c->env = (const char *const *)vars;
+	c->env_count += n;
+	ret = compile_text((const char *)im + im->policy.offset,
+			   im->policy.count, s->display, "/", c, &l->im,
+			   &l->diags);
+	for (i = 0; i < n; i++)
+		free(vars[i]);
+	return ret;
+}
+
+int load_image(const struct options *o, const struct identity *id,
+	       const char *workspace, struct load *l, struct err *e)
+{
+	struct compile_root roots[OPTIONS_MANY];
+	_cleanup_free_ char *ceiling = NULL;
+	struct context context = {};
+	struct context_who who = {
+		.workspace = workspace, .home = id->home,
+		.uid = id->user.uid, .invoker = id->opener.uid, .env = environ,
+	};
+	struct compile_options c = {
+		.context = &context, .roots = roots,
+		.root_count = add_roots(o, roots), .env = o->env,
+		.env_count = o->env_count, .wall_time = o->timeout,
+		.memory = o->memory,
+	};
+	struct source s = {};
+	int ret;
+
+	*l = (struct load){};
+	ret = read_ceiling(&c, &ceiling, e);
+	if (!ret)
+		ret = context_init(&context, &who, e);
+	if (!ret)
+		ret = find_source(o, id, workspace, l, &s, e);
+	if (!ret)
+		ret = is_image(&s) ? take_image(&s, &c, l, e) :
+		      compile_text(s.text, s.len, s.display, s.base, &c,
+				   &l->im, &l->diags);
+	source_free(&s);
+	context_free(&context);
+	return ret;
+}
+
+void load_free(struct load *l)
+{
+	free(l->im);
+	free(l->file);
+	diags_free(&l->diags);
+	*l = (struct load){};
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From --policy, the other options and the site's ceiling to an image. A
+ * policy that is named is that one or an error, never a default.
+ */
+#ifndef LH_LOAD_H
+#define LH_LOAD_H
+
+#include "../policy-compiler/compile.h"
+#include "../policy-compiler/err.h"
+#include "identity.h"
+#include "options.h"
+
+#define LOAD_POLICY_DIR "/etc/lh/policies"
+#define LOAD_CEILING "/etc/lh/ceiling.json"
+#define LOAD_DEFAULT "worktree"
+
+struct load {
+	struct image *im;	/* owned; free() */
+	char *file;		/* absolute path of the policy's file, or NULL */
+	struct diags diags;	/* all of them, warnings too */
+};
+
+/*
+ * @workspace: absolute path of the working directory. 0, or negative errno
+ * with *e or, where the policy itself is wrong, errors in l->diags.
+ */
+int load_image(const struct options *o, const struct identity *id,
+	       const char *workspace, struct load *l, struct err *e);
+void load_free(struct load *l);
+
+#endif

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lh-supervise: run a command under a capability policy that the kernel
+ * enforces, and tell what was refused. Here every error is printed, once, and
+ * the exit status is decided.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "named.h"
+#include "run.h"
+#include "say.h"
+#include "version.h"
+
+/* What is opened later must not become the command's standard stream. */
+static int fill_streams(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= 2);
+	if (fd > 2)
+		close(fd);
+	return fd < 0 ? -errno : 0;
+}
+
+static void say_widened(const struct options *o)
+{
+	static const char *const words[] = {
+		[OPTION_WRITE_ROOT] = "write", [OPTION_READ_ROOT] = "read",
+		[OPTION_READ_ONLY_ROOT] = "read-only",
+	};
+	char line[3500] = "";
+	size_t used = 0;
+	unsigned int i;
+
+	for (i = 0; i < o->root_count; i++) {
+		const struct option_root *root = &o->root[i];
+		int n;
+
+		if (root->kind == OPTION_DENY_ROOT)
+			continue;
+		n = snprintf(line + used, sizeof(line) - used,
+			     "%sextra %s root: %s", used ? "; " : "",
+			     words[root->kind], root->path);
+		if (n < 0 || used + n >= sizeof(line)) {
+			/* Nothing is widened unsaid: go on in a new line. */
+			line[used] = 0;
+			say("%s", line);
+			used = snprintf(line, sizeof(line), "extra %s root: "
+					"%.3000s", words[root->kind],
+					root->path);
+			continue;
+		}
+		used += n;
+	}
+	if (used)
+		say("%s", line);
+}
+
+static void say_policy(const struct run *r)
+{
+	const struct diags *d = &r->load.diags;
+
+	if (d->count && (d->errors || !r->o.quiet))
+		diags_print(d, stderr, "lh-supervise: ");
+	if (d->errors)
+		say("the policy has %u error%s; nothing was run", d->errors,
+		    d->errors == 1 ? "" : "s");
+}
+
+static void say_end(const struct run *r)
+{
+	const struct result *res = &r->result;
+	char text[3000];
+
+	if (res->error[0])
+		say("%s", res->error);
+	if (r->o.quiet)
+		return;
+	if (res->timed_out)
+		say("the wall time is over; the session was ended");
+	if (res->usage.oom_kills)
+		say("the memory limit was reached: %llu process(es) killed",
+		    (unsigned long long)res->usage.oom_kills);
+	if (res->usage.pids_refused)
+		say("the limit of processes was reached: %llu fork(s) refused",
+		    (unsigned long long)res->usage.pids_refused);
+	if (r->denials.unwritten)
+		say("%llu denial record(s) could not be kept: %s",
+		    (unsigned long long)r->denials.unwritten,
+		    strerror(-r->denials.error));
+	if (r->o.json || res->status == RESULT_NOT_STARTED ||
+	    !res->exit_status)
+		return;
+	if (denials_summary(&r->denials, text, sizeof(text)))
+		say("%s", text);
+}
+
+static void send_result(struct run *r)
+{
+	_cleanup_free_ char *line = NULL;
+	struct err e = {};
+	size_t len;
+	int ret = 0;
+
+	/* A run that failed early: nothing ran that could write there. */
+	if (r->o.result && r->result_fd < 0 && !r->result_refused && r->id.name)
+		r->result_fd = named_output(&r->id, "--result", r->o.result,
+					    false, NULL, &e);
+	if (r->result_fd < 0 && r->status_fd < 0 && !r->o.json)
+		return;
+	line = result_line(&r->result, &len);
+	if (r->result_fd >= 0)
+		ret = result_send(r->result_fd, line, len);
+	if (ret)
+		say("--result %s: %s", r->o.result, strerror(-ret));
+	if (r->status_fd >= 0)
+		ret = result_send(r->status_fd, line, len);
+	if (r->o.json)
+		result_send(STDERR_FILENO, line, len);
+}
+
+static int session(struct run *r)
+{
+	struct err e = {};
+	int status;
+
+	r->result.status = RESULT_NOT_STARTED;
+	r->result.exit_code = -1;
+	r->result.name = r->o.name;
+	status = run_prepare(r, &e);
+	say_policy(r);
+	if (!status && r->o.dry_run) {
+		status = run_plan(r, &e);
+		if (e.num)
+			say("%s", e.msg);
+		return status;
+	}
+	if (!status) {
+		say_widened(&r->o);
+		status = run_start(r, &e);
+		if (!status)
+			status = run_follow(r, &e);
+		else if (r->result.signal)
+			status = 128 + r->result.signal;
+	}
+	run_undo(r);
+	if (e.num && !r->result.error[0])
+		memcpy(r->result.error, e.msg, sizeof(r->result.error));
+	else if (r->load.diags.errors)
+		snprintf(r->result.error, sizeof(r->result.error), "%s",
+			 r->load.diags.list[0].text);
+	r->result.exit_status = status;
+	send_result(r);
+	if (r->load.diags.errors)
+		r->result.error[0] = 0;	/* printed already, all of them */
+	say_end(r);
+	return status;
+}
+
+static void run_free(struct run *r)
+{
+	denials_free(&r->denials);
+	if (r->resolved)
+		table_free(&r->table);
+	environment_free(&r->env);
+	load_free(&r->load);
+	identity_free(&r->id);
+	close_fd(&r->cwd);
+	close_fd(&r->signals);
+	close_fd(&r->result_fd);
+	close_fd(&r->status_fd);
+	free(r->cwd_path);
+	free(r->command);
+	free(r->cgroup_root);
+	free(r->temp);
+	free(r->cache);
+}
+
+static int engine_verb(const struct options *o)
+{
+	_cleanup_free_ char *root = NULL;
+	struct err e = {};
+	int status;
+
+	if (o->command) {
+		say("--engine: takes no command");
+		return EXIT_OURS;
+	}
+	root = cgroup_root(&e);
+	status = root && !engine_command(o->engine, root, &e) ? 0 : EXIT_OURS;
+	if (e.num)
+		say("%s", e.msg);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	static struct run r = RUN_NONE;
+	struct err e = {};
+	sigset_t quiet;
+	int status;
+
+	if (fill_streams())
+		return EXIT_OURS;
+	prctl(PR_SET_DUMPABLE, 0);
+	sigemptyset(&quiet);
+	/* Writing to a closed pipe or a busy terminal must not end us. */
+	sigaddset(&quiet, SIGPIPE);
+	sigaddset(&quiet, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &quiet, &r.mask);
+	if (options_parse(argc, argv, &r.o, &e)) {
+		say("%s", e.msg);
+		return EXIT_OURS;
+	}
+	if (r.o.help) {
+		options_usage(stdout);
+		return fflush(stdout) ? EXIT_OURS : 0;
+	}
+	if (r.o.version) {
+		printf("lh-supervise %s (abi %d)\n", LH_VERSION, LH_ABI);
+		return fflush(stdout) ? EXIT_OURS : 0;
+	}
+	if (r.o.engine)
+		return engine_verb(&r.o);
+	if (!r.o.command && !r.o.dry_run) {
+		say("no command: lh-supervise [OPTION]... -- COMMAND "
+		    "[ARG]... (see --help)");
+		return EXIT_OURS;
+	}
+	status = session(&r);
+	run_free(&r);
+	return status;
+}

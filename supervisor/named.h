@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Files that a user names: read and opened with that user's credentials, never
+ * waited for without end, and, where we write to them, never where the session
+ * could write too.
+ */
+#ifndef LH_NAMED_H
+#define LH_NAMED_H
+
+#include <stddef.h>
+
+#include "../policy-compiler/err.h"
+#include "../policy-compiler/resolve.h"
+#include "identity.h"
+
+/*
+ * The whole file or pipe @path, at most @max bytes; *buf is malloc'd, with a
+ * NUL behind. @what: the option, for messages.
+ */
+int named_read(const struct identity *id, const char *what, const char *path,
+	       size_t max, char **buf, size_t *len, struct err *e);
+
+/*
+ * Open the regular file @path for writing, make it if need be. @append: keep
+ * what is there. The last component is not followed if it is a link. Refused
+ * in or below @t's writable roots. Returns a descriptor.
+ */
+int named_output(const struct identity *id, const char *what,
+		 const char *path, bool append, const struct table *t,
+		 struct err *e);
+/* May descriptor @fd, opened by our caller, take what we write? A copy. */
+int named_descriptor(const char *what, int fd, const struct table *t,
+		     struct err *e);
+/* A directory to start in; O_PATH, opened as the user. */
+int named_directory(const struct identity *id, const char *what,
+		    const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * How a run ended. The fields are a format: they may grow, never change.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "result.h"
+#include "version.h"
+#include "writer.h"
+
+#define SEND_WAIT_MS 5000
+
+static const char *const statuses[] = {
+	[RESULT_NOT_STARTED] = "not_started", [RESULT_EXITED] = "exited",
+	[RESULT_SIGNALED] = "signaled", [RESULT_TIMED_OUT] = "timed_out",
+	[RESULT_KILLED] = "killed",
+};
+
+static const char *const profiles[] = {
+	[PROFILE_UNRESTRICTED] = "unrestricted",
+	[PROFILE_WORKSPACE_PATHS] = "workspace_paths",
+	[PROFILE_WORKTREE] = "worktree", [PROFILE_WASI] = "wasi",
+	[PROFILE_OS_HARDENED] = "os_hardened",
+};
+
+void result_lacks(struct result *r, const char *what)
+{
+	if (r->not_enforced_count < RESULT_NOTES_MAX)
+		r->not_enforced[r->not_enforced_count++] = what;
+}
+
+static void put_time(struct writer *w, const char *key,
+		     const struct timespec *t)
+{
+	char text[48];
+	struct tm tm;
+	size_t n;
+
+	if (!t->tv_sec) {
+		writer_null(w, key);
+		return;
+	}
+	gmtime_r(&t->tv_sec, &tm);
+	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + n, sizeof(text) - n, ".%09ldZ", t->tv_nsec);
+	writer_str(w, key, text);
+}
+
+static void put_outcome(struct writer *w, const struct result *r)
+{
+	char signal_name[32];
+
+	writer_str(w, "status", statuses[r->status]);
+	if (r->exit_code >= 0)
+		writer_int(w, "exit_code", r->exit_code);
+	else
+		writer_null(w, "exit_code");
+	if (r->signal) {
+		const char *s = sigabbrev_np(r->signal);
+
+		snprintf(signal_name, sizeof(signal_name), s ? "SIG%s" :
+			 "SIG%s%d", s ? s : "", r->signal);
+		writer_str(w, "signal", signal_name);
+	} else {
+		writer_null(w, "signal");
+	}
+	writer_bool(w, "timed_out", r->timed_out);
+	writer_int(w, "exit_status", r->exit_status);
+	writer_str(w, "error", r->error[0] ? r->error : NULL);
+}
+
+static void put_policy(struct writer *w, const struct image *im)
+{
+	char hex[65];
+
+	if (!im) {
+		writer_null(w, "policy");
+		return;
+	}
+	image_hash_hex(im, hex);
+	writer_open_map(w, "policy");
+	writer_str(w, "name", image_string(im, im->name));
+	writer_str(w, "source", image_string(im, im->source));
+	writer_str(w, "hash", hex);
+	writer_str(w, "profile", profiles[im->profile]);
+	writer_close_map(w);
+}
+
+static void put_user(struct writer *w, const struct identity *id)
+{
+	if (!id || !id->name) {
+		writer_null(w, "user");
+		return;
+	}
+	writer_open_map(w, "user");
+	writer_str(w, "name", id->name);
+	writer_uint(w, "uid", id->user.uid);
+	writer_uint(w, "gid", id->user.gid);
+	writer_close_map(w);
+}
+
+static void put_engine(struct writer *w)
+{
+	struct utsname u;
+
+	writer_open_map(w, "engine");
+	writer_str(w, "version", LH_VERSION);
+	writer_uint(w, "abi", LH_ABI);
+	writer_str(w, "kernel", uname(&u) ? NULL : u.release);
+	writer_close_map(w);
+}
+
+static void put_denials(struct writer *w, const struct result *r)
+{
+	const struct denials *d = r->denials;
+	int m;
+
+	writer_open_map(w, "denials");
+	writer_uint(w, "total", r->denials_total);
+	writer_uint(w, "lost", r->denials_lost);
+	writer_uint(w, "unwritten", d ? d->unwritten : 0);
+	writer_str(w, "file", d && d->path[0] ? d->path : NULL);
+	writer_open_map(w, "by_mechanism");
+	for (m = 0; m < MECHANISM_COUNT; m++)
+		writer_uint(w, mechanism_name(m), d ? d->by_mechanism[m] : 0);
+	writer_close_map(w);
+	writer_close_map(w);
+}
+
+/* Something was refused that no honest start-up tries by itself. */
+static void put_alert(struct writer *w, const struct result *r)
+{
+	const struct denials *d = r->denials;
+	const struct event *ev = d ? d->first_alert : NULL;
+	const char *path;
+	size_t len;
+
+	writer_bool(w, "security_alert", ev != NULL);
+	if (!ev) {
+		writer_null(w, "first_alert");
+		return;
+	}
+	path = event_object(ev, &len);
+	writer_open_map(w, "first_alert");
+	writer_uint(w, "seq", ev->d.seq);
+	writer_str(w, "mechanism", mechanism_name(ev->mechanism));
+	writer_str(w, "operation", event_operation(ev));
+	writer_str(w, "reason", event_reason(ev));
+	writer_str(w, "rule", denials_rule(d, ev));
+	if (len)
+		writer_bytes(w, "path", path, len);
+	writer_close_map(w);
+}
+
+static void put_amount(struct writer *w, const char *key, uint64_t v)
+{
+	if (v)
+		writer_uint(w, key, v);
+	else
+		writer_null(w, key);
+}
+
+static void put_resources(struct writer *w, const struct result *r)
+{
+	writer_open_map(w, "resources");
+	writer_uint(w, "wall_ns", r->wall_ns);
+	writer_uint(w, "user_us", r->usage.user_us);
+	writer_uint(w, "system_us", r->usage.system_us);
+	put_amount(w, "max_rss_bytes", r->max_rss);
+	put_amount(w, "memory_peak_bytes", r->usage.memory_peak);
+	put_amount(w, "pids_peak", r->usage.pids_peak);
+	writer_uint(w, "oom_kills", r->usage.oom_kills);
+	writer_uint(w, "pids_refused", r->usage.pids_refused);
+	writer_close_map(w);
+}
+
+char *result_line(const struct result *r, size_t *len)
+{
+	_cleanup_writer_ struct writer *w = writer_new();
+	unsigned int i;
+
+	writer_open_map(w, NULL);
+	writer_str(w, "schema", "lh.result.v1");
+	writer_str(w, "session", r->session);
+	writer_str(w, "name", r->name);
+	put_outcome(w, r);
+	writer_str(w, "command", r->command);
+	put_policy(w, r->im);
+	put_user(w, r->id);
+	put_engine(w);
+	writer_open_array(w, "not_enforced");
+	for (i = 0; i < r->not_enforced_count; i++)
+		writer_str(w, NULL, r->not_enforced[i]);
+	writer_close_array(w);
+	put_denials(w, r);
+	put_alert(w, r);
+	put_resources(w, r);
+	put_time(w, "started", &r->started);
+	put_time(w, "ended", &r->ended);
+	writer_close_map(w);
+	return writer_line(w, len);
+}
+
+int result_send(int fd, const char *line, size_t len)
+{
+	size_t done = 0;
+
+	while (done < len) {
+		struct pollfd p = { .fd = fd, .events = POLLOUT };
+		size_t n = len - done < 4096 ? len - done : 4096;
+		ssize_t w;
+
+		if (poll(&p, 1, SEND_WAIT_MS) != 1)
+			return -ETIMEDOUT;
+		w = write(fd, line + done, n);
+		if (w > 0)
+			done += w;
+		else if (errno != EINTR && errno != EAGAIN)
+			return -errno;
+	}
+	return 0;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How a run ended, for machines: one JSON object, so that a command's own 125
+ * is never taken for ours. It holds no environment value and no argument.
+ */
+#ifndef LH_RESULT_H
+#define LH_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "../policy-compiler/image.h"
+#include "cgroup.h"
+#include "denials.h"
+#include "identity.h"
+
+#define RESULT_NOTES_MAX 16
+
+enum result_status {
+	RESULT_NOT_STARTED, RESULT_EXITED, RESULT_SIGNALED, RESULT_TIMED_OUT,
+	RESULT_KILLED,		/* by us: the reason is in .error */
+};
+
+struct result {
+	enum result_status status;
+	int exit_code;		/* of the command; -1: none */
+	int signal;		/* that ended it; 0: none */
+	bool timed_out;
+	int exit_status;	/* lh-supervise's own */
+	char error[512];	/* ours, or "" */
+	/* Borrowed; NULL where it did not come so far. */
+	const char *session, *name, *command;
+	const struct image *im;
+	const struct identity *id;
+	const struct denials *denials;
+	const char *not_enforced[RESULT_NOTES_MAX];
+	unsigned int not_enforced_count;
+	struct timespec started, ended;	/* CLOCK_REALTIME; zero: never */
+	uint64_t wall_ns;
+	uint64_t denials_total, denials_lost;
+	struct cgroup_usage usage;
+	uint64_t max_rss;	/* bytes, of the largest process waited for */
+};
+
+/* A word for result.not_enforced; a static string. */
+void result_lacks(struct result *r, const char *what);
+/* The object on one line; malloc'd. */
+char *result_line(const struct result *r, size_t *len);
+/* Write @line to @fd, waiting at most a few seconds for a reader. */
+int result_send(int fd, const char *line, size_t len);
+
+#endif

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The start of a session, step by step, each of which may refuse. Nothing of
+ * the user's runs until the last; whatever fails, run_undo() takes back what
+ * was made.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cleanup.h"
+#include "named.h"
+#include "run.h"
+#include "say.h"
+#include "temp.h"
+
+#define PIDS_DEFAULT 4096	/* of a policy that names none */
+
+static int ours(int ret)
+{
+	return ret ? EXIT_OURS : 0;
+}
+
+static int check_nested(struct err *e)
+{
+	char id[64];
+
+	cgroup_own_session(id);
+	if (!id[0])
+		return 0;
+	return err_set(e, -EBUSY, "already inside session %s: a session "
+		       "cannot start another one yet", id);
+}
+
+/* Before anything is opened: a kept descriptor is one the caller gave. */
+static int check_descriptors(struct run *r, struct err *e)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->o.keep_fd_count; i++)
+		if (fcntl(r->o.keep_fd[i], F_GETFD) < 0)
+			return err_sys(e, -errno, "--keep-fd %d",
+				       r->o.keep_fd[i]);
+	if (r->o.status_fd >= 0) {
+		for (i = 0; i < r->o.keep_fd_count; i++)
+			if (r->o.keep_fd[i] == r->o.status_fd)
+				return err_set(e, -EINVAL, "--status-fd %d: is "
+					       "kept for the command too",
+					       r->o.status_fd);
+		r->status_fd = named_descriptor("--status-fd", r->o.status_fd,
+						NULL, e);
+		if (r->status_fd < 0)
+			return r->status_fd;
+	}
+	return 0;
+}
+
+static int find_directory(struct run *r, struct err *e)
+{
+	char link[64], path[4096];
+	ssize_t n;
+
+	r->cwd = named_directory(&r->id, "--cwd", r->o.cwd ? r->o.cwd : ".", e);
+	if (r->cwd < 0)
+		return r->cwd;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", r->cwd);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0 || path[0] != '/')
+		return err_set(e, -ENOENT, "the working directory has no path");
+	path[n] = 0;
+	r->cwd_path = strdup(path);
+	return r->cwd_path ? 0 : err_sys(e, -ENOMEM, "--cwd");
+}
+
+static int find_command(struct run *r, struct err *e)
+{
+	const char *path = environment_get(&r->env, "PATH");
+	int ret;
+
+	ret = launch_find(&r->id, r->o.command[0], r->cwd, r->cwd_path,
+			  path ? path : "/usr/local/bin:/usr/bin:/bin",
+			  &r->command, e);
+	r->result.command = r->command;
+	return ret;
+}
+
+int run_prepare(struct run *r, struct err *e)
+{
+	int ret = check_nested(e);
+
+	if (!ret)
+		ret = identity_find(r->o.user, !r->o.dry_run, &r->id, e);
+	if (!ret)
+		ret = check_descriptors(r, e);
+	if (ret)
+		return EXIT_OURS;
+	if (!r->o.dry_run)
+		cgroup_prepare();
+	r->result.id = &r->id;
+	ret = find_directory(r, e);
+	if (!ret)
+		ret = load_image(&r->o, &r->id, r->cwd_path, &r->load, e);
+	r->result.im = r->load.im;
+	if (!ret) {
+		ret = environment_start(&r->env, r->load.im, &r->id, &r->o);
+		if (ret)
+			err_sys(e, ret, "environment");
+	}
+	if (ret)
+		return EXIT_OURS;
+	return r->o.command ? find_command(r, e) : 0;
+}
+
+/*
+ * A limit without its controller: an error where the policy asked for it,
+ * unless its profile may lack limits.
+ */
+static int lack(struct run *r, const char *controller, const char *limit,
+		bool asked, struct err *e)
+{
+	const struct image *im = r->load.im;
+
+	if (asked && im->profile > PROFILE_WORKTREE)
+		return err_set(e, -ENOTSUP, "%s cannot be enforced: cgroup v2 "
+			       "has no %s controller here (a hybrid host keeps "
+			       "it in v1; boot with cgroup_no_v1=%s, or take "
+			       "the limit out of the policy)", limit,
+			       controller, controller);
+	result_lacks(&r->result, limit);
+	if (asked && !r->o.quiet)
+		say("not enforced: %s: cgroup v2 has no %s controller here",
+		    limit, controller);
+	return 0;
+}
+
+static int check_limits(struct run *r, struct err *e)
+{
+	const struct image_limits *l = &r->load.im->limits;
+	int ret = 0;
+
+	if (l->memory != IMAGE_NO_LIMIT &&
+	    !cgroup_has(r->cgroup_root, "memory"))
+		ret = lack(r, "memory", "limits.memory", true, e);
+	if (!ret && l->pids != IMAGE_NO_LIMIT &&
+	    !cgroup_has(r->cgroup_root, "pids"))
+		ret = lack(r, "pids", "limits.pids", l->pids != PIDS_DEFAULT,
+			   e);
+	return ret;
+}
+
+/*
+ * From here on a signal is read, not suffered: half a session is taken apart
+ * in order.
+ */
+static int hold_signals(struct run *r, struct err *e)
+{
+	static const int handled[] = {
+		SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM,
+		SIGCONT, SIGWINCH, SIGTSTP, SIGTTIN,
+	};
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(handled) / sizeof(*handled); i++)
+		sigaddset(&set, handled[i]);
+	if (sigprocmask(SIG_BLOCK, &set, NULL))
+		return err_sys(e, -errno, "signals");
+	r->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return r->signals < 0 ? err_sys(e, -errno, "signalfd") : 0;
+}
+
+static int make_places(struct run *r, struct err *e)
+{
+	const struct image *im = r->load.im;
+	struct cgroup_limits limits = { im->limits.memory, im->limits.pids };
+	int ret = registry_enter(&r->id, r->o.name, &r->registry, e);
+
+	if (ret)
+		return ret;
+	r->result.session = r->registry.id;
+	ret = cgroup_make(r->cgroup_root, r->registry.id, &limits, &r->group,
+			  e);
+	if (!ret && (im->flags & IMAGE_USER_TEMP)) {
+		r->temp = temp_make(&r->id, r->registry.id, e);
+		ret = r->temp ? 0 : -EIO;
+	}
+	return ret;
+}
+
+static int resolve(struct run *r, struct err *e)
+{
+	int stdio[3] = { 0, 1, 2 };
+	struct resolve_options o = {
+		.as = identity_as, .arg = &r->id, .temp_dir = r->temp,
+		.command = r->command, .stdio = stdio,
+		.cgroup_dir = r->group.path, .policy_file = r->load.file,
+	};
+	int ret = table_resolve(r->load.im, &o, &r->table, e);
+
+	identity_as(RESOLVE_AS_SELF, &r->id);
+	r->resolved = !ret;
+	return ret;
+}
+
+/* The first writable root that is a directory and not the temp directory. */
+static void make_cache(struct run *r)
+{
+	size_t i;
+
+	for (i = 0; !r->cache && i < r->table.writable_count; i++)
+		if (!r->temp || strcmp(r->table.writable[i], r->temp))
+			r->cache = temp_cache_make(&r->id,
+						   r->table.writable[i]);
+}
+
+static int denials_target(struct run *r, struct err *e)
+{
+	const char *arg = r->o.denials;
+	char *end;
+	long fd;
+
+	if (!arg)
+		return 0;
+	r->denials.given = true;
+	if (strncmp(arg, "fd:", 3)) {
+		r->denials.fd = named_output(&r->id, "--denials", arg, true,
+					     &r->table, e);
+		return r->denials.fd < 0 ? r->denials.fd : 0;
+	}
+	fd = strtol(arg + 3, &end, 10);
+	if (arg[3] < '0' || arg[3] > '9' || *end || fd > 1 << 20)
+		return err_set(e, -EINVAL, "--denials: not a descriptor: %s",
+			       arg);
+	if (fd <= 2)
+		return err_set(e, -EINVAL, "--denials: descriptors 0 to 2 are "
+			       "the command's own; use 3 or higher");
+	r->denials.fd = named_descriptor("--denials", fd, &r->table, e);
+	return r->denials.fd < 0 ? r->denials.fd : 0;
+}
+
+static int open_outputs(struct run *r, struct err *e)
+{
+	int ret = denials_target(r, e);
+
+	if (!ret && r->o.result) {
+		r->result_fd = named_output(&r->id, "--result", r->o.result,
+					    false, &r->table, e);
+		r->result_refused = r->result_fd < 0;
+		ret = r->result_refused ? r->result_fd : 0;
+	}
+	if (!ret && r->status_fd >= 0) {
+		int copy = named_descriptor("--status-fd", r->status_fd,
+					    &r->table, e);
+
+		ret = copy < 0 ? copy : 0;
+		close_fd(&copy);
+	}
+	return ret;
+}
+
+static bool hidden(struct run *r, const char *below_home)
+{
+	_cleanup_free_ char *path = NULL;
+	struct explain x = {};
+	bool hide;
+
+	if (asprintf(&path, "%s/%s", r->id.home, below_home) < 0)
+		return false;
+	if (table_explain(r->load.im, &r->table, path, LH_READ, &x, NULL))
+		return false;
+	hide = !x.absent && x.verdict.why != LH_WHY_ALLOW;
+	free(x.object);
+	free(x.root);
+	return hide;
+}
+
+static int admit(struct run *r, struct err *e)
+{
+	struct engine_tables t = {
+		.items = r->table.items, .count = r->table.count,
+		.wild = r->table.wild, .wild_count = r->table.wild_count,
+		.wild_lens = r->table.wild_lens,
+		.flags = r->load.im->flags & IMAGE_NO_EXEC ?
+			 LH_SESSION_NO_EXEC : 0,
+		.cgroup_fd = r->group.dir,
+	};
+	int ret = engine_admit(r->engine, &t, &r->es, e);
+
+	r->admitted = !ret;
+	r->denials.session = r->registry.id;
+	r->denials.id = &r->id;
+	r->denials.im = r->load.im;
+	r->denials.table = &r->table;
+	r->denials.serial = r->es.serial;
+	if (!ret)
+		r->result.denials = &r->denials;
+	return ret;
+}
+
+static int start_keeper(struct run *r, struct err *e)
+{
+	struct keeper_job job = {
+		.group = &r->group, .registry = &r->registry, .id = &r->id,
+		.session = r->registry.id, .cache = r->cache,
+		.temp = r->temp, .wall_time = r->load.im->limits.wall_time,
+		.grace = r->load.im->limits.grace,
+	};
+
+	return keeper_start(&job, &r->keeper, e);
+}
+
+/* A signal that came before the command existed is for the whole start. */
+static int check_signals(struct run *r, struct err *e)
+{
+	struct signalfd_siginfo s;
+
+	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
+		switch (s.ssi_signo) {
+		case SIGINT: case SIGQUIT: case SIGTERM: case SIGHUP:
+			r->result.signal = s.ssi_signo;
+			return err_set(e, -EINTR, "stopped by %s before the "
+				       "command was started",
+				       strsignal(s.ssi_signo));
+		}
+	}
+	return 0;
+}
+
+static int start_command(struct run *r, struct err *e)
+{
+	int ret;
+
+	r->launch.id = &r->id;
+	r->launch.im = r->load.im;
+	r->launch.path = r->command;
+	r->launch.argv = r->o.command;
+	r->launch.envp = r->env.vars;
+	r->launch.cwd = r->cwd;
+	r->launch.cgroup = r->group.dir;
+	r->launch.keep = r->o.keep_fd;
+	r->launch.keep_count = r->o.keep_fd_count;
+	r->launch.mask = &r->mask;
+	ret = launch_fork(&r->launch, e);
+	if (!ret)
+		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
+	if (!ret)
+		ret = check_signals(r, e);
+	if (ret)
+		return ret;
+	ret = keeper_tell(&r->keeper, KEEPER_START);
+	if (ret)
+		return err_sys(e, ret, "the keeper is gone");
+	clock_gettime(CLOCK_REALTIME, &r->result.started);
+	ret = launch_release(&r->launch);
+	return ret ? err_sys(e, ret, "the command's process is gone") : 0;
+}
+
+int run_start(struct run *r, struct err *e)
+{
+	int ret = 0, swept;
+
+	r->cgroup_root = cgroup_root(e);
+	if (!r->cgroup_root)
+		return EXIT_OURS;
+	ret = check_limits(r, e);
+	if (!ret)
+		ret = engine_open(r->cgroup_root, &r->engine, e);
+	if (!ret)
+		ret = cgroup_ready(e);
+	if (!ret)
+		ret = hold_signals(r, e);
+	if (ret)
+		return EXIT_OURS;
+	swept = registry_sweep(&r->id, r->cgroup_root);
+	ret = engine_sweep(r->engine, e);
+	if (r->o.verbose && (swept > 0 || ret > 0))
+		say("cleared up after %d session(s) that were killed",
+		    swept > ret ? swept : ret);
+	ret = ret < 0 ? ret : make_places(r, e);
+	if (!ret)
+		ret = resolve(r, e);
+	if (!ret)
+		ret = open_outputs(r, e);
+	if (ret)
+		return EXIT_OURS;
+	make_cache(r);
+	ret = environment_finish(&r->env, r->temp, r->cache,
+				 hidden(r, ".gitconfig") ||
+				 hidden(r, ".config/git/config"));
+	if (ret)
+		err_sys(e, ret, "environment");
+	if (!ret)
+		ret = admit(r, e);
+	if (!ret)
+		ret = start_keeper(r, e);
+	return ours(ret ? ret : start_command(r, e));
+}
+
+static void undo_command(struct run *r)
+{
+	if (r->launch.pid <= 0)
+		return;
+	/* Not released, or already waited for: EOF ends it at its gate. */
+	close_fd(&r->launch.gate);
+	if (r->launch.pidfd >= 0) {
+		siginfo_t si;
+
+		cgroup_kill(&r->group);
+		waitid(P_PIDFD, r->launch.pidfd, &si, WEXITED);
+		close_fd(&r->launch.pidfd);
+	}
+	r->launch.pid = 0;
+}
+
+void run_undo(struct run *r)
+{
+	struct err e = {};
+
+	undo_command(r);
+	if (r->group.dir >= 0 && cgroup_empty(&r->group, 10000))
+		say("session %s: processes do not die; the next start tries "
+		    "again", r->registry.id);
+	if (r->admitted && engine_forget(r->engine, &r->es, &e))
+		say("%s", e.msg);
+	r->admitted = false;
+	e = (struct err){};
+	if (cgroup_remove(&r->group, &e))
+		say("%s", e.msg);
+	cgroup_close(&r->group);
+	if (r->temp && temp_remove(&r->id, &r->id.user, r->registry.id) &&
+	    r->o.verbose)
+		say("%s: cannot remove all of it", r->temp);
+	if (r->cache)
+		temp_cache_prune(&r->id, r->cache);
+	registry_leave(&r->registry);
+	keeper_dismiss(&r->keeper);
+	engine_close(r->engine);
+	r->engine = NULL;
+}
