@@ -202,11 +202,7 @@ bench: all $(cost) $(NEED)
 	$(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
 
 lint: $(NEED)
-	$(Q)clang-format --dry-run -Werror $(wildcard bpf/*.[ch] vmlinux/*.h \
-		policy-compiler/*.[ch] supervisor/*.[ch] tests/*/*.[ch])
-	$(Q)shellcheck -x -S warning $$(grep -lE '^#!/bin/(ba)?sh' \
-		$(wildcard .ci/run tools/* tools/*/* tests/* tests/*/*) /dev/null)
-	$(Q)[ -z '$(man)' ] || mandoc -T lint -W warning $(man)
+	$(Q)tests/lint
 
 install: all
 	install -d $(D)/bin $(D)/share/lh/policies $(D)/libexec/lh

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cost [--landlock] COLUMN DIR: what calls cost below DIR, one line a call:
+ * COLUMN NAME NANOSECONDS. In a guest that counts instructions as nanoseconds
+ * these are instructions. Each is the least of several rounds.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ROUNDS 7
+#define DEPTHS 16
+
+static char file[DEPTHS + 1][512];	/* [n]: below n directories of DIR */
+static char self[512];			/* a copy of this program in DIR */
+static int depth;
+
+static void die(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static long long now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void do_null(void)
+{
+	syscall(SYS_getppid);
+}
+
+static void do_open(void)
+{
+	int fd = open(file[depth], O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die(file[depth]);
+	close(fd);
+}
+
+static void do_stat(void)
+{
+	struct stat st;
+
+	if (stat(file[1], &st))
+		die("stat");
+}
+
+static void do_rename(void)
+{
+	static char to[600];
+
+	if (!to[0])
+		snprintf(to, sizeof(to), "%s.new", file[1]);
+	if (rename(file[1], to) || rename(to, file[1]))
+		die("rename");
+}
+
+static void do_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("fork");
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+}
+
+static void do_exec(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		execl(self, self, "exit", NULL);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	if (status)
+		die("exec");
+}
+
+static void measure(const char *column, const char *name, void (*call)(void),
+		    int times)
+{
+	long long best = 0;
+
+	for (int r = 0; r < ROUNDS; r++) {
+		long long from = now(), each;
+
+		for (int i = 0; i < times; i++)
+			call();
+		each = (now() - from) / times;
+		if (!r || each < best)
+			best = each;
+	}
+	printf("%s %s %lld\n", column, name, best);
+	fflush(stdout);
+}
+
+static void copy_self(const char *dir)
+{
+	int in = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), out;
+	struct stat st;
+
+	snprintf(self, sizeof(self), "%s/cost", dir);
+	if (!stat(self, &st)) {
+		close(in);
+		return;
+	}
+	out = open(self, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (in < 0 || out < 0)
+		die(self);
+	while (copy_file_range(in, NULL, out, NULL, 1 << 20, 0) > 0)
+		;
+	close(in);
+	close(out);
+}
+
+static void make_tree(const char *dir)
+{
+	char path[480];
+
+	snprintf(path, sizeof(path), "%s", dir);
+	for (int n = 1; n <= DEPTHS; n++) {
+		int fd;
+
+		strcat(path, "/x");
+		mkdir(path, 0755);
+		snprintf(file[n], sizeof(file[n]), "%s/f", path);
+		fd = open(file[n], O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+		if (fd < 0)
+			die(file[n]);
+		close(fd);
+	}
+}
+
+/* The roots that the session's policy has, as far as Landlock can say it. */
+static void landlock(const char *dir)
+{
+	const char *roots[] = { dir, "/bin", "/lib", "/lib64", "/usr", "/etc" };
+	struct landlock_ruleset_attr a = { .handled_access_fs = 0x1fff };
+	int set = syscall(SYS_landlock_create_ruleset, &a, sizeof(a), 0);
+
+	if (set < 0)
+		die("landlock_create_ruleset");
+	for (size_t i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		struct landlock_path_beneath_attr b = {
+			.allowed_access = i ? LANDLOCK_ACCESS_FS_EXECUTE |
+				LANDLOCK_ACCESS_FS_READ_FILE |
+				LANDLOCK_ACCESS_FS_READ_DIR : 0x1fff,
+			.parent_fd = open(roots[i], O_PATH | O_CLOEXEC),
+		};
+
+		if (b.parent_fd < 0)
+			continue;
+		if (syscall(SYS_landlock_add_rule, set,
+			    LANDLOCK_RULE_PATH_BENEATH, &b, 0))
+			die("landlock_add_rule");
+		close(b.parent_fd);
+	}
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_landlock_restrict_self, set, 0))
+		die("landlock_restrict_self");
+	close(set);
+}
+
+int main(int argc, char **argv)
+{
+	static const int depths[] = { 1, 4, 8, 16 };
+	bool confined = argc > 1 && !strcmp(argv[1], "--landlock");
+	char name[32];
+
+	if (argc == 2 && !strcmp(argv[1], "exit"))
+		return 0;
+	argv += confined;
+	if (argc - confined != 3) {
+		fprintf(stderr, "usage: cost [--landlock] COLUMN DIR\n");
+		return 2;
+	}
+	make_tree(argv[2]);
+	copy_self(argv[2]);
+	if (confined)
+		landlock(argv[2]);
+	measure(argv[1], "getppid", do_null, 2000);
+	for (size_t i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		depth = depths[i];
+		snprintf(name, sizeof(name), "open+close/%d", depth);
+		measure(argv[1], name, do_open, 500);
+	}
+	measure(argv[1], "stat", do_stat, 500);
+	measure(argv[1], "rename*2", do_rename, 200);
+	measure(argv[1], "fork+exit", do_fork, 30);
+	measure(argv[1], "fork+exec", do_exec, 30);
+	return 0;
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Many sessions: fifty at once that do not see each other, and two hundred one
+ * after another of which nothing is left.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "session.h"
+
+#define AT_ONCE 50
+#define IN_A_ROW 200
+
+static long command(const char *cmd)
+{
+	FILE *f = popen(cmd, "re");
+	long n = -1;
+
+	if (!f || fscanf(f, "%ld", &n) != 1)
+		n = -1;
+	if (f)
+		pclose(f);
+	return n;
+}
+
+/* Everything that a session makes somewhere, counted. */
+struct census {
+	long cgroups, links, programs, maps, entries, temps, processes, files;
+};
+
+static struct census census(void)
+{
+	return (struct census){
+		.cgroups = command("find /sys/fs/cgroup -type d | wc -l"),
+		.links = command("bpftool link list | grep -c '^[0-9]'"),
+		.programs = command("bpftool prog list | grep -c '^[0-9]'"),
+		.maps = command("bpftool map list | grep -c '^[0-9]'"),
+		.entries = command("n=0; for m in roots names; do "
+				   "bpftool map dump pinned /sys/fs/bpf/lh/*/$m"
+				   " | grep -c '\"\\?key'; done | "
+				   "awk '{ s += $1 } END { print s }'"),
+		.temps = command("find /tmp -maxdepth 2 -path '/tmp/lh-*' "
+				 "-mindepth 2 | wc -l"),
+		.processes = command("ls -d /proc/[0-9]*/exe | wc -l"),
+		.files = command("ls -R /run/lh 2>/dev/null | wc -l"),
+	};
+}
+
+FIXTURE(many) {
+	struct world *w;
+};
+
+FIXTURE_SETUP(many)
+{
+	self->w = world_make(TEST_USER);
+	ASSERT_NE(NULL, self->w);
+}
+
+FIXTURE_TEARDOWN(many)
+{
+	world_remove(self->w);
+}
+
+TEST_F_TIMEOUT(many, two_hundred_in_a_row_leave_nothing, 400)
+{
+	struct world *w = self->w;
+	struct policy p = { 0 };
+	struct census before, after;
+	char out[1024];
+
+	ASSERT_EQ(0, policy_write(w, &p));
+	for (int i = 0; i <= IN_A_ROW; i++) {
+		int status = supervise(w, out, sizeof(out),
+			(const char *const[]){ "--policy",
+				at(w, "log/policy.json"), "-C", at(w, "ws"),
+				"--user", w->user, "--denials",
+				at(w, "log/d"), "--", "/bin/true", NULL });
+
+		ASSERT_EQ(0, status) {
+			TH_LOG("start %d: %s", i, out);
+		}
+		/* the first makes what stays: the engine, the parent cgroup */
+		if (!i)
+			before = census();
+	}
+	after = census();
+	EXPECT_LT(0, before.links);
+	EXPECT_LT(0, before.programs);
+	EXPECT_EQ(before.cgroups, after.cgroups);
+	EXPECT_EQ(before.links, after.links);
+	EXPECT_EQ(before.programs, after.programs);
+	EXPECT_EQ(before.maps, after.maps);
+	EXPECT_EQ(0, after.entries);
+	EXPECT_EQ(before.temps, after.temps);
+	EXPECT_EQ(before.processes, after.processes);
+	EXPECT_EQ(before.files, after.files);
+}
+
+TEST_F_TIMEOUT(many, fifty_at_once_each_have_their_own, 300)
+{
+	static struct session s[AT_ONCE];
+	struct world *w = self->w;
+	struct census before, after;
+	struct policy p = { 0 };
+	char name[16], pid[16];
+
+	ASSERT_EQ(0, policy_write(w, &p));
+	ASSERT_EQ(0, session_start(&s[0], w, "first", NULL));
+	ASSERT_EQ(0, session_end(&s[0]));
+	before = census();
+	for (int i = 0; i < AT_ONCE; i++) {
+		snprintf(name, sizeof(name), "n%d", i);
+		ASSERT_EQ(0, session_start(&s[i], w, name, NULL)) {
+			TH_LOG("session %d", i);
+		}
+	}
+	for (int i = 0; i < AT_ONCE; i++) {
+		sprintf(pid, "%d", s[(i + 1) % AT_ONCE].probe);
+		EXPECT_EQ(0, ask(&s[i], "open", "file", "r"));
+		EXPECT_EQ(EACCES, ask(&s[i], "open", "secret/key", "r"));
+		EXPECT_TRUE(denied(&s[i], "open", NULL, NULL));
+		EXPECT_EQ(EPERM, ask(&s[i], "kill", pid, "9"));
+		EXPECT_TRUE(denied(&s[i], "signal", NULL, NULL));
+	}
+	for (int i = 0; i < AT_ONCE; i++) {
+		EXPECT_TRUE(quiet(&s[i]));
+		EXPECT_EQ(0, session_end(&s[i]));
+	}
+	after = census();
+	EXPECT_EQ(before.cgroups, after.cgroups);
+	EXPECT_EQ(before.processes, after.processes);
+	EXPECT_EQ(before.temps, after.temps);
+	EXPECT_EQ(0, after.entries);
+}
+
+TEST_HARNESS_MAIN

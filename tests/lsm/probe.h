@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The probe: a program that makes one system call when asked and answers with
+ * the errno. It runs inside a session and, as its twin, outside of any. It
+ * judges nothing; the tests do.
+ */
+#ifndef LH_TEST_PROBE_H
+#define LH_TEST_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROBE_ARGS 8
+#define PROBE_FRAME 16384	/* bytes of one request, at most */
+
+/* What `probe serve` answers to each frame. */
+struct probe_reply {
+	int32_t err;		/* 0 or a positive errno */
+	int32_t value;		/* what the call returned, if it did */
+	char text[248];		/* what was read, if anything */
+};
+
+struct probe_op {
+	const char *name;
+	int args;		/* how many it needs; more are optional */
+	/* 0 or errno; arguments that are absent are NULL */
+	int (*run)(char **arg, struct probe_reply *r);
+};
+
+extern const struct probe_op probe_fs_ops[];
+extern const struct probe_op probe_meta_ops[];
+extern const struct probe_op probe_process_ops[];
+extern const struct probe_op probe_kernel_ops[];
+
+/* Find the operation and run it: 0 or errno, -1 if there is none such. */
+int probe_run(char **arg, struct probe_reply *r);
+
+/* The errno of a call that returned @ret. */
+int probe_errno(long ret);
+
+#endif

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The world of a test: directories that all belong to the session's user, so
+ * that file modes never refuse what a policy is asked about.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "session.h"
+
+const char *at(const struct world *w, const char *fmt, ...)
+{
+	static char path[8][1024];
+	static unsigned int turn;
+	char *p = path[turn++ % 8];
+	int n = snprintf(p, sizeof(path[0]), "%s/", w->dir);
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(p + n, sizeof(path[0]) - n, fmt, ap);
+	va_end(ap);
+	return p;
+}
+
+int world_dir(const struct world *w, const char *path)
+{
+	char part[1024];
+
+	snprintf(part, sizeof(part), "%s", path);
+	for (char *p = part + strlen(w->dir) + 1; p; p++) {
+		p = strchr(p, '/');
+		if (p)
+			*p = 0;
+		if (!mkdir(part, 0755) && chown(part, w->uid, w->gid))
+			return -errno;
+		if (!p)
+			break;
+		*p = '/';
+	}
+	return exists(path) ? 0 : -errno;
+}
+
+int world_file(const struct world *w, const char *path, const char *text)
+{
+	char dir[1024];
+	ssize_t len = strlen(text);
+	int fd, err = 0;
+
+	snprintf(dir, sizeof(dir), "%s", path);
+	*strrchr(dir, '/') = 0;
+	if (world_dir(w, dir))
+		return -errno;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, text, len) != len ||
+	    fchown(fd, w->uid, w->gid))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+bool exists(const char *path)
+{
+	struct stat st;
+
+	return !lstat(path, &st);
+}
+
+bool holds(const char *path, const char *text)
+{
+	char buf[1024];
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, sizeof(buf));
+
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)strlen(text) && !memcmp(buf, text, n);
+}
+
+struct world *world_make(const char *user)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct passwd *pw = getpwnam(user);
+	static const char *const dirs[] = {
+		"ws/secret/deep", "ws/lib", "ws/.git/hooks", "ws/.git/info",
+		"ws/.git/objects", "ws/.git/refs/heads", "ws/sub", "ro/sub",
+		"outside/sub", "log",
+	};
+	static const char *const files[] = {
+		"ws/file", "ws/lib/file", "ws/secret/key", "ws/secret/deep/k",
+		"ws/.git/config", "ws/.git/hooks/pre-commit", "ro/file",
+		"outside/file",
+	};
+
+	if (!w || !pw)
+		return NULL;
+	snprintf(w->dir, sizeof(w->dir), "/tmp/world.XXXXXX");
+	snprintf(w->user, sizeof(w->user), "%s", user);
+	w->uid = pw->pw_uid;
+	w->gid = pw->pw_gid;
+	if (!mkdtemp(w->dir) || chmod(w->dir, 0755) ||
+	    chown(w->dir, w->uid, w->gid))
+		return NULL;
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (world_dir(w, at(w, "%s", dirs[i])))
+			return NULL;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (world_file(w, at(w, "%s", files[i]), "TEXT"))
+			return NULL;
+	if (world_file(w, at(w, "ws/.git/HEAD"), "ref: refs/heads/main\n"))
+		return NULL;
+	return w;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	remove(path);
+	return 0;
+}
+
+void world_remove(struct world *w)
+{
+	if (!w)
+		return;
+	nftw(w->dir, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	free(w);
+}
+
+int policy_write(const struct world *w, const struct policy *p)
+{
+	char text[16384];
+
+	snprintf(text, sizeof(text),
+		 "{\"version\":1,\"name\":\"test\",\"sandbox_profile\":\"%s\","
+		 "\"side_effect_level\":\"%s\","
+		 "\"workspace_roots\":%s%s%s,"
+		 "\"read_only_roots\":[\"%s/ro\",\"%s/ws/lib\"],"
+		 "\"process_sandbox\":{\"presets\":[\"system_runtime\","
+		 "\"user_temp\"],\"read_deny_roots\":[\"%s/ws/secret\","
+		 "\"%s/ws/late/secret\"%s]}%s}\n",
+		 p->profile ? p->profile : "os_hardened",
+		 p->level ? p->level : "process_exec",
+		 p->roots ? p->roots : "[\"", p->roots ? "" : w->dir,
+		 p->roots ? "" : "/ws\"]", w->dir, w->dir, w->dir, w->dir,
+		 p->deny ? p->deny : "", p->more ? p->more : "");
+	return world_file(w, at(w, "log/policy.json"), text);
+}
