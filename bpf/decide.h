@@ -81,7 +81,7 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 		}
 	}
 	if ((flags & LH_ROOT_OWN) && (t->found & LH_FOUND_MINE) && !self) {
-		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE;
+		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
 		t->rule_read = r->rule_read;
 		t->rule_write = r->rule_read;
 	}

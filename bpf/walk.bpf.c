@@ -136,9 +136,10 @@ __noinline int lh_meet_root(struct lh_label *l)
 	r = bpf_map_lookup_elem(&lh_roots, &key);
 	if (!r)
 		return 0;
-	lh_trail_root(&w->trail, r, w->self, w->aside);
+	/* Names first: they lie deeper than their anchor. */
 	if (r->flags & LH_ROOT_ANCHOR)
 		lh_meet_names(l, key.inode, r->name_lens);
+	lh_trail_root(&w->trail, r, w->self, w->aside);
 	return 0;
 }
 

@@ -316,7 +316,7 @@ static int follow(struct entries *es, uint32_t entry, const char *rest,
 }
 
 int entries_route(struct entries *es, uint32_t base, const char *path,
-		 unsigned int flags, struct route *r)
+		  unsigned int flags, struct route *r)
 {
 	char todo[TODO_MAX], *at = todo, *rest;
 	uint32_t cur = base, next;
@@ -370,7 +370,7 @@ int entries_route(struct entries *es, uint32_t base, const char *path,
 }
 
 int entries_init(struct entries *es, int (*as)(enum resolve_as, void *),
-		void *arg)
+		 void *arg)
 {
 	struct statx x;
 	uint32_t top;

@@ -63,7 +63,7 @@ struct route {
 #define ROUTE_NO_LINKS 0x4u	/* any link is -ELOOP */
 
 int entries_init(struct entries *es, int (*as)(enum resolve_as, void *),
-		void *arg);
+		 void *arg);
 void entries_free(struct entries *es);
 /* Switch credentials, if that is not what they are. */
 int entries_as(struct entries *es, enum resolve_as who);
@@ -73,7 +73,7 @@ int entries_as(struct entries *es, enum resolve_as who);
  * -EMFILE, -ENOMEM; what a switch of credentials gave.
  */
 int entries_route(struct entries *es, uint32_t base, const char *path,
-		 unsigned int flags, struct route *r);
+		  unsigned int flags, struct route *r);
 /* The same path as text; malloc'd, or NULL without memory. */
 char *entries_path(const struct entries *es, uint32_t entry);
 /* Whether two descriptors that agree in device and number are one inode. */

@@ -36,7 +36,8 @@ static size_t object_of(const struct table *t, const struct entry *p)
 	size_t i;
 
 	for (i = 0; i < t->object_count; i++)
-		if (t->objects[i].dev == p->dev && t->objects[i].ino == p->ino &&
+		if (t->objects[i].dev == p->dev &&
+		    t->objects[i].ino == p->ino &&
 		    entry_same_inode(t->objects[i].fd, p->fd))
 			return i;
 	return TRAIL_NO_OBJECT;

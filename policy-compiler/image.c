@@ -21,7 +21,7 @@
 #define ROOT_RIGHTS (LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC | \
 		     LH_ROOT_DELETE)
 #define ROOT_FLAGS (ROOT_RIGHTS | LH_ROOT_RDONLY | LH_ROOT_DENY | \
-		    LH_ROOT_PROTECT)
+		    LH_ROOT_PROTECT | LH_ROOT_OWN)
 #define SELF_RIGHTS (LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC)
 
 void image_hash(const void *image, size_t size, uint8_t hash[32])

@@ -263,12 +263,23 @@ static void lower_all(struct lower *l)
 		build_env(&l->b, l->p->env[i].name, l->p->env[i].value);
 }
 
+/* A file may have any name; the image only wants to tell it. */
+static image_str lower_source(struct lower *l)
+{
+	size_t len = strlen(l->p->source);
+	char *text = arena_alloc(&l->mem, 4 * len + 1);
+
+	if (text)
+		err_escape(text, 4 * len + 1, l->p->source, len);
+	return build_string(&l->b, kept(l, text));
+}
+
 static struct image lower_head(struct lower *l)
 {
 	const struct policy *p = l->p;
 	struct image h = {
 		.name = build_string(&l->b, p->name),
-		.source = build_string(&l->b, p->source),
+		.source = lower_source(l),
 		.workspace = build_string(&l->b, l->c->workspace),
 		.home = build_string(&l->b, l->c->home),
 		.profile = p->profile,

@@ -21,9 +21,14 @@ static const char *entry_preset(const struct policy *p,
 	return NULL;
 }
 
-static uint32_t entry_flags(const struct data_entry *e)
+static uint32_t entry_flags(const struct policy *p,
+			    const struct data_entry *e)
 {
 	uint32_t flags = IMAGE_ROOT_OPTIONAL;
+
+	/* Making an object is writing, wherever it lies. */
+	if (data_has(e, "own") && p->level >= LEVEL_WORKSPACE_WRITE)
+		flags |= LH_ROOT_OWN;
 
 	if (data_has(e, "read"))
 		flags |= LH_ROOT_READ;
@@ -60,7 +65,7 @@ int preset_next(const struct policy *p, const struct context *c,
 		out->path = path;
 		out->rule = arena_print(mem, "preset:%s/%.*s", name,
 					e.path.len, e.path.s);
-		out->flags = entry_flags(&e);
+		out->flags = entry_flags(p, &e);
 		return out->rule ? 1 : -ENOMEM;
 	}
 	return 0;

@@ -73,8 +73,19 @@ static void take_name(struct reader *r, const struct json *v)
 		r->p->name = v->text;
 }
 
+/* It is printed raw by `show`; below 0x20, JSON has escapes that stay. */
 static void take_description(struct reader *r, const struct json *v)
 {
+	size_t len = strlen(v->text), i, n;
+	uint32_t rune;
+
+	for (i = 0; i < len; i += n) {
+		n = err_utf8(v->text + i, len - i, &rune);
+		if (!n || (rune >= 0x7f && rune < 0xa0)) {
+			field_error(r, v, "a control character");
+			return;
+		}
+	}
 	r->p->description = v->text;
 }
 

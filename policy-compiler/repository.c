@@ -20,7 +20,7 @@
 
 #define MODULE_DEPTH 8		/* components of a submodule's name */
 #define REPOSITORIES_MAX 1024	/* modules and worktrees together */
-#define LOOKED_MAX 4096		/* directories looked at below them */
+#define LOOKED_MAX 4096		/* directories looked at below theirs */
 
 /* A git directory, and how it was found. */
 struct repository {

@@ -59,7 +59,7 @@ const char *root_wrong(const char *path)
 		n = err_utf8(path + i, len - i, &rune);
 		if (!n)
 			return "not valid UTF-8";
-		if (rune < 0x20 || rune == 0x7f)
+		if (rune < 0x20 || (rune >= 0x7f && rune < 0xa0))
 			return "a control character in a path";
 	}
 	if (len == 1)

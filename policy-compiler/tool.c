@@ -219,6 +219,8 @@ static const struct {
 	[LH_WHY_UNFINISHED] = { "unfinished", "too deep to judge" },
 	[LH_WHY_NO_EXEC] = { "no_exec",
 			     "the policy lets no further program start" },
+	[LH_WHY_PROCESS] = { "process", "it is of a process outside" },
+	[LH_WHY_GUARD] = { "guard", "it would reach the sandbox itself" },
 	[LH_WHY_DEVICE] = { "device", "a device that is not granted" },
 };
 

@@ -25,14 +25,14 @@
 #include "launch.h"
 
 enum stage {
-	STAGE_DESCRIPTORS, STAGE_DIRECTORY, STAGE_CORE, STAGE_CREDENTIALS,
+	STAGE_DESCRIPTORS, STAGE_DIRECTORY, STAGE_LIMITS, STAGE_CREDENTIALS,
 	STAGE_SECCOMP, STAGE_EXEC,
 };
 
 static const char *const stages[] = {
 	[STAGE_DESCRIPTORS] = "closing descriptors",
 	[STAGE_DIRECTORY] = "entering the working directory",
-	[STAGE_CORE] = "limiting core dumps",
+	[STAGE_LIMITS] = "setting limits",
 	[STAGE_CREDENTIALS] = "dropping credentials",
 	[STAGE_SECCOMP] = "loading the system call filter",
 	[STAGE_EXEC] = "exec",
@@ -81,7 +81,8 @@ static int search(const char *name, int cwd, const char *path, char **found)
 			*found = take_str(&full);
 			return 0;
 		}
-		if (ret != -ENOENT && ret != -ENOTDIR)
+		/* A directory that cannot be searched has no command. */
+		if (!faccessat(cwd, full, F_OK, AT_EACCESS))
 			best = ret;
 		path = path[len] ? path + len + 1 : NULL;
 	}
@@ -142,12 +143,20 @@ static int set_filter(const struct image *im)
 	       -errno : 0;
 }
 
-/* Limit 1 and not 0: 0 still starts a piped core handler, as root. */
-static int set_core(void)
+static int set_limits(const struct launch *l)
 {
-	struct rlimit r = { 1, 1 };
+	/* 1 and not 0: 0 still starts a piped core handler, as root. */
+	struct rlimit core = { 1, 1 }, files;
 
-	return setrlimit(RLIMIT_CORE, &r) ? -errno : 0;
+	if (setrlimit(RLIMIT_CORE, &core))
+		return -errno;
+	/* Resolving may have raised it for its own descriptors. */
+	if (!l->open_files)
+		return 0;
+	if (getrlimit(RLIMIT_NOFILE, &files))
+		return -errno;
+	files.rlim_cur = l->open_files;
+	return setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
 }
 
 static struct failure run(const struct launch *l)
@@ -158,8 +167,8 @@ static struct failure run(const struct launch *l)
 		return (struct failure){ STAGE_DESCRIPTORS, err };
 	if (fchdir(l->cwd))
 		return (struct failure){ STAGE_DIRECTORY, -errno };
-	if ((err = set_core()))
-		return (struct failure){ STAGE_CORE, err };
+	if ((err = set_limits(l)))
+		return (struct failure){ STAGE_LIMITS, err };
 	if ((err = identity_become(&l->id->user)))
 		return (struct failure){ STAGE_CREDENTIALS, err };
 	if ((err = set_filter(l->im)))

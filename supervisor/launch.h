@@ -8,6 +8,7 @@
 #define LH_LAUNCH_H
 
 #include <signal.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "../policy-compiler/err.h"
@@ -31,6 +32,7 @@ struct launch {
 	const int *keep;	/* descriptors to leave open */
 	unsigned int keep_count;
 	const sigset_t *mask;	/* the caller's */
+	uint64_t open_files;	/* the caller's soft limit, or 0: unchanged */
 	/* The process; -1 until forked. */
 	pid_t pid;
 	int pidfd;

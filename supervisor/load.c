@@ -159,9 +159,9 @@ static int add_roots(const struct options *o, struct compile_root *roots)
 }
 
 /*
- * An image runs as it is. Where something is to be added, or a ceiling holds,
- * the policy in it is compiled again, with the values of its variables, which
- * the policy's text does not repeat.
+ * The policy in an image is compiled again, with the values of its variables,
+ * which the policy's text does not repeat: what every session is denied comes
+ * from this program for this user, never from bytes that a user hands over.
  */
 static int take_image(struct source *s, struct compile_options *c,
 		      struct load *l, struct err *e)
@@ -169,19 +169,14 @@ static int take_image(struct source *s, struct compile_options *c,
 	_cleanup_free_ char **vars = NULL;
 	const struct image *im;
 	const struct image_env *env;
+	struct err why = {};
 	size_t i, n = 0;
 	int ret;
 
-	ret = image_check(s->text, s->len, e);
+	ret = image_check(s->text, s->len, &why);
 	if (ret)
-		return ret;
+		return err_set(e, ret, "--policy %s: %s", s->display, why.msg);
 	im = (const struct image *)s->text;
-	if (!c->ceiling && !c->root_count && !c->env_count && !c->wall_time &&
-	    !c->memory) {
-		l->im = (struct image *)s->owned;
-		s->owned = NULL;
-		return 0;
-	}
 	env = image_envs(im);
 	vars = calloc(im->env.count + c->env_count + 1, sizeof(*vars));
 	for (i = 0; vars && i < im->env.count; i++)

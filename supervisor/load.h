@@ -17,7 +17,7 @@
 
 struct load {
 	struct image *im;	/* owned; free() */
-	char *file;		/* absolute path of the policy's file, or NULL */
+	char *file;		/* path of the policy's file, or NULL */
 	struct diags diags;	/* all of them, warnings too */
 };
 

@@ -116,6 +116,8 @@ static void send_result(struct run *r)
 	if (r->o.result && r->result_fd < 0 && !r->result_refused && r->id.name)
 		r->result_fd = named_output(&r->id, "--result", r->o.result,
 					    false, NULL, &e);
+	if (e.num)
+		say("%s", e.msg);
 	if (r->result_fd < 0 && r->status_fd < 0 && !r->o.json)
 		return;
 	line = result_line(&r->result, &len);

@@ -65,8 +65,9 @@ static const struct option_row rows[] = {
 static const char *const later[] = {
 	"--allow-net", "--allow-process-network", "--allow-process-loopback",
 	"--egress-allow", "--no-sandbox", "--sandbox-unix-socket-root",
-	"--allow-credential", "--capture", "--attach", "--env-file", "--loopback-port",
-	"--publish-port", "--idle-timeout", "--pids", "--cpu",
+	"--allow-credential", "--capture", "--attach", "--env-file",
+	"--loopback-port", "--publish-port", "--idle-timeout", "--pids",
+	"--cpu",
 };
 
 void options_usage(FILE *f)
@@ -175,7 +176,7 @@ static int take_limit(enum id id, struct options *o, const char *arg,
 {
 	char seconds[32];
 
-	if (id == O_MEMORY && !limit_size(arg, &o->memory))
+	if (id == O_MEMORY && (!limit_size(arg, &o->memory) || !o->memory))
 		return err_set(e, -EINVAL, "--memory: not a size: %s (write "
 			       "512M or 2G)", arg);
 	if (id == O_MEMORY)

@@ -347,6 +347,7 @@ static int start_command(struct run *r, struct err *e)
 	r->launch.keep = r->o.keep_fd;
 	r->launch.keep_count = r->o.keep_fd_count;
 	r->launch.mask = &r->mask;
+	r->launch.open_files = r->table.open_files;
 	ret = launch_fork(&r->launch, e);
 	if (!ret)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);

@@ -25,7 +25,8 @@ void writer_null(struct writer *w, const char *key);
 void writer_bool(struct writer *w, const char *key, bool v);
 void writer_int(struct writer *w, const char *key, int64_t v);
 void writer_uint(struct writer *w, const char *key, uint64_t v);
-void writer_str(struct writer *w, const char *key, const char *s); /* NULL: null */
+/* @s NULL: null */
+void writer_str(struct writer *w, const char *key, const char *s);
 /* @len bytes under @key, and under @key_b64 where they are not UTF-8. */
 void writer_bytes(struct writer *w, const char *key, const char *s, size_t len);
 

@@ -90,12 +90,12 @@ TEST_F(launch, the_environment_is_isolated)
 	char out[4096];
 
 	setenv("SECRET_API_KEY", "x", 1);
-	setenv("LD_PRELOAD", "/tmp/x.so", 1);
+	setenv("LD_LIBRARY_PATH", "/tmp/x", 1);
 	setenv("WHATEVER", "x", 1);
 	setenv("LC_ALL", "C", 1);
 	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "env"));
 	EXPECT_EQ(NULL, strstr(out, "SECRET_API_KEY"));
-	EXPECT_EQ(NULL, strstr(out, "LD_PRELOAD"));
+	EXPECT_EQ(NULL, strstr(out, "LD_LIBRARY_PATH"));
 	EXPECT_EQ(NULL, strstr(out, "WHATEVER"));
 	EXPECT_NE(NULL, strstr(out, "LC_ALL=C\n"));
 	EXPECT_NE(NULL, strstr(out, "HOME=/tmp/home-lh-test\n"));

@@ -124,6 +124,17 @@ static struct timespec deadline(int ms)
 	return end;
 }
 
+int denial_now(struct session *s, struct denial *d)
+{
+	char *line = NULL;
+	long n = line_at(s, &line);
+	int err = n ? parse(line, d) : -1;
+
+	s->seen += n;
+	free(line);
+	return err;
+}
+
 int denial_next(struct session *s, struct denial *d)
 {
 	struct timespec end = deadline(RECORD_MS);

@@ -60,8 +60,7 @@ static long long whole(struct __test_metadata *_metadata, struct session *s)
 	struct denial d;
 
 	s->seen = 0;
-	while (!quiet(s)) {
-		ASSERT_EQ(0, denial_next(s, &d));
+	while (!denial_now(s, &d)) {
 		EXPECT_LT(seq, d.seq);
 		seq = d.seq;
 		counted += d.count;
@@ -179,13 +178,13 @@ TEST_F(records, the_mechanism_is_by_a_table)
 	char key[128], rc[128];
 	struct mechanism all[] = {
 		{ "open", key, "r", "home_read" },
-		{ "open", "/etc/passwd", "w", "write" },
+		{ "open", "lib/file", "w", "write" },
 		{ "open", rc, "wc", "write" },
 		{ "chmod", "lib/file", "600", "write" },
 		{ "unlink", "lib/file", NULL, "write" },
 		{ "socket", "2", "1", "egress" },
-		{ "kill", "1", "0", "unknown" },
-		{ "open", "/proc/1/environ", "r", "unknown" },
+		{ "bpf", "0", NULL, NULL },
+		{ "open", at(self->w, "outside/file"), "r", "unknown" },
 	};
 	struct denial d;
 
@@ -197,6 +196,8 @@ TEST_F(records, the_mechanism_is_by_a_table)
 		if (err == ENOENT || err == EROFS)
 			continue;	/* root's home is the machine's */
 		EXPECT_NE(0, err);
+		if (!all[i].mechanism)
+			continue;	/* seccomp alone, without a record */
 		ASSERT_EQ(0, denial_next(&self->s, &d)) {
 			TH_LOG("%s %s", all[i].op, all[i].a);
 		}
@@ -222,16 +223,19 @@ TEST_F(records, what_no_policy_refused_is_no_record)
 
 TEST_F(records, a_flood_is_counted_and_the_last_is_told)
 {
+	char cmd[256];
 	long long seq;
 
 	EXPECT_EQ(EACCES, ask(&self->s, "flood", "secret/key", "20000"));
 	EXPECT_EQ(20000, self->s.reply.value);
-	EXPECT_EQ(EPERM, ask(&self->s, "kill", "1", "9"));
+	EXPECT_EQ(EACCES, ask(&self->s, "mkdir", "lib/new"));
 	EXPECT_EQ(0, session_end(&self->s));
 	seq = whole(_metadata, &self->s);
 	EXPECT_LE(20001, seq);
-	self->s.seen = 0;
-	EXPECT_TRUE(denied(&self->s, "signal", NULL, NULL));
+	/* the last line is the last refusal */
+	snprintf(cmd, sizeof(cmd), "tail -n 1 %s | grep -q mkdir",
+		 at(self->w, "log/s.denials"));
+	EXPECT_EQ(0, system(cmd));
 	EXPECT_STREQ("20001", json_member(at(self->w, "log/s.result"),
 					  "denials.total"));
 }

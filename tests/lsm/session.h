@@ -88,6 +88,8 @@ struct denial {
 	char rule[256], path[1024], other[1024], comm[64], exe[256];
 };
 
+/* The next record if it has been written: 0, -1. */
+int denial_now(struct session *s, struct denial *d);
 /* The next record of the session, waiting up to a few seconds: 0, -1. */
 int denial_next(struct session *s, struct denial *d);
 /*

@@ -387,6 +387,32 @@ TEST_F(policy, path_directories_in_the_workspace_are_protected)
 	EXPECT_NE(NULL, strstr(self->said, "PATH: warning: has /w,"));
 }
 
+TEST_F(policy, odd_characters_are_refused_where_they_stand)
+{
+	self->im = compile_here("{\"version\":1,\"description\":\"a\\u0085\","
+				"\"workspace_roots\":[\"/\\u009b\"]}", NULL,
+				&self->said);
+	EXPECT_EQ(NULL, self->im);
+	EXPECT_STREQ("t.json:1:28: /description: a control character\n"
+		     "t.json:1:57: /workspace_roots/0: a control character "
+		     "in a path\n", self->said);
+	free(self->said);
+	COMPILE("{\"version\":1,\"description\":\"a\\n\\u202e\\u0001\"}",
+		NULL);
+}
+
+TEST_F(policy, a_file_of_any_name_can_be_compiled)
+{
+	const struct compile_options o = { .context = &here };
+	static const char text[] = "{\"version\":1}";
+	struct diags d = { 0 };
+
+	ASSERT_EQ(0, compile_text(text, strlen(text), "a\x1b\xff\n", "/base",
+				  &o, &self->im, &d));
+	EXPECT_STREQ("a\\x1b\\xff\\x0a",
+		     image_string(self->im, self->im->source));
+}
+
 TEST_F(policy, shipped_ones_compile_everywhere_without_a_word)
 {
 	const char *name, *text;

@@ -76,7 +76,8 @@ static int model(const struct model_root *roots, int count, const char *path,
 			continue;
 		denied |= !!(r->flags & DENY);
 		rights |= r->flags & LH_ROOT_READ;
-		if (!(r->flags & (LH_ROOT_WRITE | LH_ROOT_RDONLY)) || n < deepest)
+		if (!(r->flags & (LH_ROOT_WRITE | LH_ROOT_RDONLY)) ||
+		    n < deepest)
 			continue;
 		if (n > deepest)
 			decides = 0;
@@ -158,7 +159,8 @@ static int random_roots(struct world *w, struct model_root *roots)
 		    access(at(w, r->path), F_OK))
 			continue;
 		build_root(&w->b, at(w, r->path), r->flags,
-			   r->flags & LH_ROOT_WRITE ? ROOT_WORKSPACE : ROOT_PLAIN, "/r");
+			   r->flags & LH_ROOT_WRITE ? ROOT_WORKSPACE :
+			   ROOT_PLAIN, "/r");
 		made++;
 	}
 	return made;

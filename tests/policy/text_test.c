@@ -85,7 +85,7 @@ TEST(only_normal_paths_are_right)
 {
 	static const char *const wrong[] = {
 		"", "a", "./a", "/a/", "//", "/a//b", "/.", "/..", "/a/./b",
-		"/a/..", "/a\nb", "/a\x7f", "/\xff",
+		"/a/..", "/a\nb", "/a\x7f", "/\xff", "/\xc2\x85",
 	};
 	char longest[LH_NAME_MAX + 3] = "/";
 	size_t i;

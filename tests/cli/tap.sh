@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2034
+# TAP for shell tests of lh-supervise. Sourced; needs $0 to lie in tests/cli.
+
+# Neither word splitting nor the caller's own sudo may change what is tested.
+unset SUDO_UID SUDO_GID SUDO_USER SUDO_COMMAND LH_SANDBOX
+top=$(cd "$(dirname "$0")/../.." && pwd)
+bin=${B:-build}
+case $bin in /*) ;; *) bin=$top/$bin ;; esac
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+# A copy that any user can reach, and a workspace of anybody's.
+cp "$bin/lh-supervise" "$bin/lh-policy" "$tmp/" || exit 1
+chmod 755 "$tmp" "$tmp/lh-supervise" "$tmp/lh-policy"
+mkdir "$tmp/ws" "$tmp/out"
+chmod 777 "$tmp/ws" "$tmp/out"
+lh=$tmp/lh-supervise
+count=0
+failed=0
+
+# ok STATUS NAME: one line of TAP, with what the last run said on failure.
+ok() {
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count - $2"
+	else
+		echo "not ok $count - $2"
+		sed 's/^/# /' "$tmp/said" "$tmp/printed" 2>/dev/null
+		failed=1
+	fi
+}
+
+skip() {
+	count=$((count + 1))
+	echo "ok $count - $1 # SKIP $2"
+}
+
+# run COMMAND…: in the workspace; $status, $tmp/printed and $tmp/said after it.
+run() {
+	(cd "$tmp/ws" && "$@") >"$tmp/printed" 2>"$tmp/said" </dev/null
+	status=$?
+}
+
+# refuses STATUS WORDS NAME COMMAND…: that status, nothing on stdout, and a
+# line on stderr, ours, that has the words.
+refuses() {
+	want=$1 words=$2 name=$3
+	shift 3
+	run "$@"
+	[ "$status" = "$want" ] && [ ! -s "$tmp/printed" ] &&
+		grep -F -- "$words" "$tmp/said" | grep -q '^lh-supervise: '
+	ok $? "$name"
+}
+
+# works NAME COMMAND…: status 0 and nothing on stderr.
+works() {
+	name=$1
+	shift
+	run "$@"
+	[ "$status" = 0 ] && [ ! -s "$tmp/said" ]
+	ok $? "$name"
+}
+
+# as_nobody COMMAND…
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+}
+
+# json FILE EXPRESSION: a Python expression over the object r is true.
+json() {
+	python3 -c 'import json, sys
+with open(sys.argv[1]) as f:
+    text = f.read()
+assert text.count("\n") == 1 and text.endswith("\n"), "one line"
+r = json.loads(text)
+sys.exit(not eval("(" + sys.argv[2] + ")"))' "$1" "$2" 2>>"$tmp/said"
+}
+
+done_testing() {
+	echo "1..$count"
+	exit $failed
+}
