@@ -103,7 +103,7 @@ static __noinline __u32 path_write(struct path_writer *w,
 	w->root = (__u64)BPF_CORE_READ(mnt, mnt_root);
 	w->mount = p->mnt - bpf_core_field_offset(struct mount, mnt);
 	w->end = start + LH_PATH_MAX;
-	bpf_loop(LH_WALK_MAX, path_step, w, 0);
+	bpf_loop(LH_PATH_MAX, path_step, w, 0);
 	return w->pos - start;
 }
 
