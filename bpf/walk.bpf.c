@@ -13,6 +13,9 @@
 #define BPFFS_MAGIC 0xcafe4a11
 #define MQUEUE_MAGIC 0x19800202
 #define PIPEFS_MAGIC 0x50495045
+#define SOCKFS_MAGIC 0x534f434b
+#define ANON_INODE_FS_MAGIC 0x09041934
+#define PID_FS_MAGIC 0x50494446
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
 #define NSFS_MAGIC 0x6e736673
@@ -82,49 +85,46 @@ static __always_inline __u64 name_hash(struct lh_walk *w, __u64 dentry,
 	return lh_component_hash((struct lh_component *)w->name, len);
 }
 
-/*
- * The names below an anchor: from the component under it down to the object,
- * as far as some rule goes along.
- */
-__noinline int lh_meet_names(struct lh_label *l, __u64 anchor, __u64 lens)
+struct names_walk {
+	struct lh_label *l;
+	struct lh_name_key key;
+	__u64 lens;
+	__u32 count;		/* names between the anchor and the object */
+	__u32 pad;
+};
+
+static long names_step(__u32 k, struct names_walk *n)
 {
-	struct lh_name_key key = { .parent = anchor };
-	struct lh_walk *w;
-	__u32 k, at, count;
+	struct lh_walk *w = WALK(n->l);
+	__u32 at = n->count - 1 - k;
+	struct lh_name *name;
+	__u64 child;
 
-	if (!l)
-		return 0;
-	key.serial = l->serial;
-	w = WALK(l);
-	count = w->aside ? w->beside_count : w->count;
-	for (k = 0; k < LH_NAME_DEPTH; k++) {
-		struct lh_name *n;
-		__u64 child;
-
-		if (k >= count)
-			break;
-		at = count - 1 - k;
-		child = w->aside ? w->beside[at & (LH_NAME_DEPTH - 1)] :
-			w->chain[at & (LH_NAME_DEPTH - 1)];
-		key.hash = name_hash(w, child, lens);
-		if (!key.hash)
-			break;
-		n = bpf_map_lookup_elem(&lh_names, &key);
-		if (!n)
-			break;
-		lh_trail_name(&w->trail, n, at == 0, w->aside);
-		if (!n->node)
-			break;
-		key.parent = n->node;
-		lens = n->name_lens;
-	}
-	return 0;
+	if (k >= n->count)
+		return 1;
+	child = w->aside ? w->beside[at & (LH_NAME_DEPTH - 1)] :
+		w->chain[at & (LH_NAME_DEPTH - 1)];
+	n->key.hash = name_hash(w, child, n->lens);
+	if (!n->key.hash)
+		return 1;
+	name = bpf_map_lookup_elem(&lh_names, &n->key);
+	if (!name)
+		return 1;
+	lh_trail_name(&w->trail, name, at == 0, w->aside);
+	n->key.parent = name->node;
+	n->lens = name->name_lens;
+	return !name->node;
 }
 
-/* The root that w->inode is, if it is one. */
+/*
+ * The root that w->inode is, if it is one; and before it, since they lie
+ * deeper, the names below it, from the component under it down to the object
+ * as far as some rule goes along.
+ */
 __noinline int lh_meet_root(struct lh_label *l)
 {
 	struct lh_root_key key = {};
+	struct names_walk n = {};
 	struct lh_walk *w;
 	struct lh_root *r;
 
@@ -136,9 +136,14 @@ __noinline int lh_meet_root(struct lh_label *l)
 	r = bpf_map_lookup_elem(&lh_roots, &key);
 	if (!r)
 		return 0;
-	/* Names first: they lie deeper than their anchor. */
-	if (r->flags & LH_ROOT_ANCHOR)
-		lh_meet_names(l, key.inode, r->name_lens);
+	if (r->flags & LH_ROOT_ANCHOR) {
+		n.l = l;
+		n.key.parent = key.inode;
+		n.key.serial = key.serial;
+		n.lens = r->name_lens;
+		n.count = w->aside ? w->beside_count : w->count;
+		bpf_loop(LH_NAME_DEPTH, names_step, &n, 0);
+	}
 	lh_trail_root(&w->trail, r, w->self, w->aside);
 	return 0;
 }
@@ -323,6 +328,14 @@ static __always_inline int fs_special(struct lh_session *s,
 	case BPFFS_MAGIC:
 		*why = q->access == LH_STAT ? LH_WHY_ALLOW : LH_WHY_GUARD;
 		return 1;
+	/*
+	 * Only who holds a descriptor gets here. From 6.9 a pidfd is opened as
+	 * a file; what it can do to its process the process hooks judge. The
+	 * kernel itself refuses to open the others anew, as programs expect.
+	 */
+	case PID_FS_MAGIC:
+	case SOCKFS_MAGIC:
+	case ANON_INODE_FS_MAGIC:
 	case PIPEFS_MAGIC:
 		*why = LH_WHY_ALLOW;
 		return 1;
