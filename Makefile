@@ -36,7 +36,7 @@ LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
 	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
 	qemu-system-x86 qemu-system-common busybox-static cpio kmod \
-	xz-utils zstd lz4 perl \
+	xz-utils zstd lz4 perl procps \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 
 # Goals that must work on a bare machine install what they need first.

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 1
+#define LH_ABI 2
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -181,7 +181,7 @@ enum lh_op {
 	LH_OP_READLINK, LH_OP_XATTR, LH_OP_CHROOT, LH_OP_MOUNT, LH_OP_SOCKET,
 	LH_OP_BIND, LH_OP_CONNECT, LH_OP_SEND, LH_OP_LISTEN, LH_OP_PTRACE,
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
-	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR,
+	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
 	LH_OP_COUNT,
 };
 
@@ -244,7 +244,8 @@ struct lh_denial {
 	X(socket_connect) X(socket_sendmsg) X(unix_stream_connect) \
 	X(unix_may_send) X(ptrace_access_check) X(ptrace_traceme) \
 	X(task_kill) X(task_alloc) X(bpf) X(userns_create) \
-	X(kernel_module_request) X(perf_event_open)
+	X(kernel_module_request) X(perf_event_open) X(task_setnice) \
+	X(task_setioprio) X(task_setscheduler) X(path_notify)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

@@ -5,6 +5,7 @@
  *   path_{mknod,mkdir,symlink,link}    new names
  *   path_{unlink,rmdir,rename}         names that go
  *   path_{truncate,chmod,chown}        content and mode by path
+ *   path_notify                        watches, which list by and by
  *   inode_getattr                      what lies in a denied root is not seen
  *   inode_alloc_security               who made what in shared places
  * Every hook only says what is wanted of which object; lh_judge() decides.
@@ -18,10 +19,13 @@
 #define FMODE_READ 0x1
 #define FMODE_WRITE 0x2
 #define OPEN_FOR_EXEC 0x20	/* __FMODE_EXEC in f_flags */
+#define OPEN_TRUNC 01000
+#define OPEN_TMPFILE 020000000	/* __O_TMPFILE */
 #define RENAME_EXCHANGE 0x2
 
 #define S_IFMT 0170000
 #define S_IFDIR 0040000
+#define S_IFLNK 0120000
 #define S_IFCHR 0020000
 #define S_IFBLK 0060000
 #define S_SETID 06000
@@ -109,6 +113,15 @@ static __always_inline int is_dir(struct dentry *d)
 	return i && (i->i_mode & S_IFMT) == S_IFDIR;
 }
 
+/* Does it take one somewhere else: a directory, or a link to one? */
+static __always_inline int leads(struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+
+	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
+		     (i->i_mode & S_IFMT) == S_IFLNK);
+}
+
 static __always_inline __u32 open_access(struct file *file)
 {
 	__u32 access = 0;
@@ -117,7 +130,8 @@ static __always_inline __u32 open_access(struct file *file)
 		return LH_EXEC;
 	if (file->f_mode & FMODE_READ)
 		access |= LH_READ;
-	if (file->f_mode & FMODE_WRITE)
+	/* O_RDONLY | O_TRUNC empties a file, and from 6.2 no path hook sees it. */
+	if ((file->f_mode & FMODE_WRITE) || (file->f_flags & OPEN_TRUNC))
 		access |= LH_WRITE;
 	/* Neither (O_ACCMODE 3): for ioctl, which can do both. */
 	return access ? access : LH_READ | LH_WRITE;
@@ -135,6 +149,9 @@ static __noinline int open_refused(struct file *file)
 
 	if (q.access == LH_EXEC)
 		q.op = LH_OP_EXEC;
+	/* No path_mknod saw the mode of an unnamed file. */
+	if ((file->f_flags & OPEN_TMPFILE) && (file->f_inode->i_mode & S_SETID))
+		return fs_refuses_kind(l, &q, LH_WHY_SETID);
 	return fs_refuses(l, &q);
 }
 
@@ -218,6 +235,8 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	from.other = to.at;
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
+	if (leads(old))		/* a second name of a symbolic link */
+		to.access |= LH_BECOME;
 	refused = fs_refuses(l, &from) || fs_refuses(l, &to);
 	return LH_RESULT(refused, EACCES);
 }
@@ -266,7 +285,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	from.other = to.at;
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
-	if (is_dir(old)) {
+	if (leads(old)) {
 		from.access |= LH_MOVE;
 		to.access |= LH_BECOME;
 	}
@@ -274,7 +293,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 		to.access |= LH_REMOVE;		/* the victim */
 	if (flags & RENAME_EXCHANGE) {
 		from.access |= LH_WRITE;
-		if (is_dir(new)) {
+		if (leads(new)) {
 			from.access |= LH_BECOME;
 			to.access |= LH_MOVE;
 		}
@@ -346,6 +365,21 @@ int BPF_PROG(fs_inode_getattr, const struct path *path)
 	if (lh_outside())
 		return 0;
 	return LH_RESULT(stat_refused(path), EACCES);
+}
+
+SEC("lsm/path_notify")
+int BPF_PROG(fs_path_notify, const struct path *path, __u64 mask,
+	     unsigned int type)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	/* A watch tells names, and when each is used: a listing in pieces. */
+	struct dentry *d = path->dentry;
+	struct lh_ask q = FS_ASK(d, path->mnt, WATCH, path_notify, LH_READ);
+
+	return LH_RESULT(fs_refuses(l, &q), EACCES);
 }
 
 SEC("lsm/inode_alloc_security")

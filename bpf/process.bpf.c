@@ -4,6 +4,7 @@
  *   ptrace_access_check  also what guards most of /proc/<pid>
  *   ptrace_traceme       a parent outside may not become the tracer
  *   task_kill            signals stay in the session
+ *   task_set{nice,ioprio,scheduler}  so do the demands on the processor
  *   bprm_check_security  no exec after the command, where the policy says so
  *   bprm_committed_creds the command is running now
  */
@@ -93,6 +94,32 @@ int BPF_PROG(process_task_kill, struct task_struct *p,
 	r.arg = sig;
 	return LH_RESULT(process_refuse(l, &r), EPERM);
 }
+
+static __noinline int sched_refused(struct task_struct *p, __u16 hook)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	if (process_is_own(l, p))
+		return !lh_session_of(l);
+	struct lh_report r = LH_REPORT(l, SCHED, none, PROCESS, EPERM);
+
+	r.hook = hook;
+	r.target = p->tgid;
+	return process_refuse(l, &r);
+}
+
+#define SCHED(name, params...)						\
+SEC("lsm/" #name)							\
+int BPF_PROG(process_##name, struct task_struct *p, ##params)		\
+{									\
+	return LH_RESULT(sched_refused(p, LH_HOOK_##name), EPERM);	\
+}
+
+SCHED(task_setnice, int nice)
+SCHED(task_setioprio, int ioprio)
+SCHED(task_setscheduler)
 
 SEC("lsm/bprm_check_security")
 int BPF_PROG(process_bprm_check_security, struct linux_binprm *bprm)

@@ -54,9 +54,8 @@ static const char *const allowed[] = {
 	"sched_get_priority_max", "sched_get_priority_min",
 	"sched_rr_get_interval", "mlock", "munlock", "mlockall", "munlockall",
 	"prctl", "arch_prctl", "setrlimit", "sync", "gettid", "readahead",
-	"setxattr", "lsetxattr", "fsetxattr", "getxattr", "lgetxattr",
-	"fgetxattr", "listxattr", "llistxattr", "flistxattr", "removexattr",
-	"lremovexattr", "fremovexattr", "tkill", "time", "futex",
+	"getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr",
+	"flistxattr", "tkill", "time", "futex",
 	"sched_setaffinity", "sched_getaffinity", "io_setup", "io_destroy",
 	"io_getevents", "io_submit", "io_cancel", "epoll_create",
 	"remap_file_pages", "getdents64", "set_tid_address", "restart_syscall",
@@ -84,8 +83,8 @@ static const char *const allowed[] = {
 	"landlock_restrict_self", "memfd_secret", "futex_waitv",
 	"set_mempolicy_home_node", "cachestat", "fchmodat2",
 	"map_shadow_stack", "futex_wake", "futex_wait", "futex_requeue",
-	"lsm_get_self_attr", "lsm_list_modules", "mseal", "setxattrat",
-	"getxattrat", "listxattrat", "removexattrat", "mq_open",
+	"lsm_get_self_attr", "lsm_list_modules", "mseal", "getxattrat",
+	"listxattrat", "mq_open",
 	"mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
 };
 
@@ -94,7 +93,6 @@ static const char *const refused[] = {
 	"bpf", "perf_event_open", "userfaultfd", "ptrace",
 	"process_vm_readv", "process_vm_writev", "process_madvise",
 	"process_mrelease", "pidfd_getfd", "kcmp", "migrate_pages",
-	"io_uring_setup", "io_uring_enter", "io_uring_register",
 	/* A root judged by mounts holds only while the mounts stay. */
 	"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount",
 	"fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
@@ -111,6 +109,23 @@ static const char *const refused[] = {
 	"clock_adjtime", "sethostname", "setdomainname", "vhangup", "iopl",
 	"ioperm", "modify_ldt", "lookup_dcookie", "ustat",
 	"lsm_set_self_attr",
+};
+
+/*
+ * Answered as if this kernel were older, by the default: a program that finds
+ * io_uring missing does without, one that finds it forbidden may give up.
+ */
+static const char *const missing[] = {
+	"io_uring_setup", "io_uring_enter", "io_uring_register",
+};
+
+/*
+ * An ACL is a mode by another name, and no program judges it yet. Answered as
+ * by a file system without attributes: what copies them goes on without.
+ */
+static const char *const unsupported[] = {
+	"setxattr", "lsetxattr", "fsetxattr", "setxattrat", "removexattr",
+	"lremovexattr", "fremovexattr", "removexattrat",
 };
 
 /* Numbers of calls that libseccomp 2.5.4 has no name for (to 6.15). */
@@ -169,6 +184,14 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5000940f, "BTRFS_IOC_SNAP_DESTROY" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5000943f, "BTRFS_IOC_SNAP_DESTROY_V2" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4008941a, "BTRFS_IOC_SUBVOL_SETFLAGS" },
+	/* Signals by way of a descriptor: no hook learns who set the owner. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x8901, "FIOSETOWN" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x8902, "SIOCSPGRP" },
+	{ __NR_fcntl, 1, CHECK_NOT, 8, "F_SETOWN" },
+	{ __NR_fcntl, 1, CHECK_NOT, 10, "F_SETSIG" },
+	{ __NR_fcntl, 1, CHECK_NOT, 15, "F_SETOWN_EX" },
+	/* The hook for reading limits is not told whose. */
+	{ __NR_prlimit64, 0, CHECK_NO_BITS, UINT32_MAX, "by process id" },
 	{ __NR_clone, 0, CHECK_NO_BITS, NAMESPACES, "namespaces" },
 	{ __NR_unshare, 0, CHECK_NO_BITS, NAMESPACES | NEWTIME, "namespaces" },
 	{ __NR_personality, 0, CHECK_ONLY_BITS, PERSONALITIES, "others" },
@@ -333,6 +356,9 @@ static int build_tree(struct code *c, struct err *e)
 	if (!r)
 		r = add_rules(ctx, SCMP_ACT_ERRNO(EPERM), refused,
 			      ROWS(refused), e);
+	if (!r)
+		r = add_rules(ctx, SCMP_ACT_ERRNO(EOPNOTSUPP), unsupported,
+			      ROWS(unsupported), e);
 	return r ? r : emit_tree(c, ctx, e);
 }
 
@@ -381,6 +407,10 @@ void filter_dump(FILE *f)
 		fprintf(f, "allow %s\n", allowed[i]);
 	for (i = 0; i < ROWS(refused); i++)
 		fprintf(f, "refuse %s\n", refused[i]);
+	for (i = 0; i < ROWS(missing); i++)
+		fprintf(f, "missing %s\n", missing[i]);
+	for (i = 0; i < ROWS(unsupported); i++)
+		fprintf(f, "unsupported %s\n", unsupported[i]);
 	for (i = 0; i < ROWS(checks); i++)
 		fprintf(f, "refuse %u arg %u %s %#x %s\n", checks[i].nr,
 			checks[i].arg, kinds[checks[i].kind], checks[i].value,

@@ -3,6 +3,7 @@
  * Presets: lines of data/presets under the names that a policy has.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "data.h"
@@ -21,15 +22,21 @@ static const char *entry_preset(const struct policy *p,
 	return NULL;
 }
 
-static uint32_t entry_flags(const struct policy *p,
-			    const struct data_entry *e)
+/* Does the level leave anything of the entry? */
+static bool entry_applies(const struct policy *p, const struct data_entry *e)
+{
+	if (data_has(e, "network") && p->level < LEVEL_NETWORK)
+		return false;
+	/* Making an object is writing, wherever it lies. */
+	return !data_has(e, "own") || p->level >= LEVEL_WORKSPACE_WRITE;
+}
+
+static uint32_t entry_flags(const struct data_entry *e)
 {
 	uint32_t flags = IMAGE_ROOT_OPTIONAL;
 
-	/* Making an object is writing, wherever it lies. */
-	if (data_has(e, "own") && p->level >= LEVEL_WORKSPACE_WRITE)
+	if (data_has(e, "own"))
 		flags |= LH_ROOT_OWN;
-
 	if (data_has(e, "read"))
 		flags |= LH_ROOT_READ;
 	if (data_has(e, "write"))
@@ -51,8 +58,7 @@ int preset_next(const struct policy *p, const struct context *c,
 
 	while (data_next(DATA_PRESETS, cursor, &e)) {
 		name = entry_preset(p, &e);
-		if (!name || (data_has(&e, "network") &&
-			      p->level < LEVEL_NETWORK))
+		if (!name || !entry_applies(p, &e))
 			continue;
 		if (*e.path.s == '~')
 			path = arena_print(mem, "%s%.*s", c->home,
@@ -65,7 +71,7 @@ int preset_next(const struct policy *p, const struct context *c,
 		out->path = path;
 		out->rule = arena_print(mem, "preset:%s/%.*s", name,
 					e.path.len, e.path.s);
-		out->flags = entry_flags(p, &e);
+		out->flags = entry_flags(&e);
 		return out->rule ? 1 : -ENOMEM;
 	}
 	return 0;

@@ -410,6 +410,36 @@ static int add_wild(struct builder *b, struct table *t)
 	return 0;
 }
 
+/* The session's cgroup, and the limits of the one above: runtimes read both. */
+static int add_cgroup(struct builder *b)
+{
+	static const char *const limits[] = {
+		"cpu.max", "memory.high", "memory.max",
+	};
+	struct wish w = {
+		.path = b->o->cgroup_dir, .flags = LH_ROOT_READ, .self = true,
+	};
+	struct route way;
+	size_t i;
+	int r;
+
+	if (!w.path)
+		return 0;
+	r = table_new_rule(b, "builtin:cgroup", &w.rule);
+	if (!r)
+		r = table_add(b, &w);
+	if (r || entries_route(&b->es, ENTRY_TOP, w.path, ROUTE_SELF, &way) ||
+	    way.error)
+		return r;
+	w.base = b->es.entry[way.entry].parent;
+	w.flags |= IMAGE_ROOT_SELF | IMAGE_ROOT_OPTIONAL;
+	for (i = 0; i < sizeof(limits) / sizeof(limits[0]) && !r; i++) {
+		w.path = limits[i];
+		r = table_add(b, &w);
+	}
+	return r;
+}
+
 static int build(struct builder *b, struct table *t)
 {
 	const uint32_t all = LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
@@ -422,8 +452,7 @@ static int build(struct builder *b, struct table *t)
 	if (!r)
 		r = add_own(b, b->o->temp_dir, all, "preset:user_temp");
 	if (!r)
-		r = add_own(b, b->o->cgroup_dir, LH_ROOT_READ,
-			    "builtin:cgroup");
+		r = add_cgroup(b);
 	if (!r)
 		r = add_command(b);
 	if (!r)

@@ -74,8 +74,12 @@ static int arg_open(const char *arg, char **file, struct err *e)
 	}
 	if (!*file)
 		return err_sys(e, -ENOMEM, "%s", arg);
-	fd = open(*file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	/* Of a FIFO that nobody writes the open itself would never end. */
+	fd = open(*file, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	fcntl(fd, F_SETFL, O_RDONLY);
+	return fd;
 }
 
 static int nothing_called(const char *arg, struct err *e)

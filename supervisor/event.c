@@ -30,7 +30,8 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_PROC] = "proc", [LH_OP_BPF] = "bpf",
 	[LH_OP_NAMESPACE] = "namespace", [LH_OP_MODULE] = "module",
 	[LH_OP_PERF] = "perf", [LH_OP_FORK] = "fork",
-	[LH_OP_SETATTR] = "setattr",
+	[LH_OP_SETATTR] = "setattr", [LH_OP_SCHED] = "sched",
+	[LH_OP_WATCH] = "watch",
 };
 
 static const struct {
@@ -125,7 +126,7 @@ static size_t rebuild(const char *tail, size_t len, char *out)
 static bool has_path(const struct lh_denial *d)
 {
 	return (d->op >= LH_OP_OPEN && d->op <= LH_OP_XATTR) ||
-	       d->op == LH_OP_SETATTR;
+	       d->op == LH_OP_SETATTR || d->op == LH_OP_WATCH;
 }
 
 static bool starts(const char *path, size_t len, const char *prefix)
@@ -174,6 +175,9 @@ static bool is_probe(const struct event *ev)
 
 	if (ev->d.op == LH_OP_SOCKET)
 		return ev->d.family == AF_NETLINK;
+	/* ps, top and pgrep look at every process there is. */
+	if (ev->d.op == LH_OP_STAT && ev->d.why == LH_WHY_PROCESS)
+		return true;
 	if (ev->d.family != AF_UNIX)
 		return false;
 	for (i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)
@@ -211,12 +215,11 @@ int event_parse(const void *data, size_t size, const char *home,
 	return 0;
 }
 
+/* Of a rename or link, .path is the end that was refused. */
 const char *event_object(const struct event *ev, size_t *len)
 {
-	bool other = (ev->d.flags & LH_DENIAL_OTHER) && ev->other_len;
-
-	*len = other ? ev->other_len : ev->path_len;
-	return other ? ev->other : ev->path;
+	*len = ev->path_len;
+	return ev->path;
 }
 
 void event_address(const struct event *ev, char *text, size_t size)

@@ -256,7 +256,7 @@ static int open_outputs(struct run *r, struct err *e)
 		ret = r->result_refused ? r->result_fd : 0;
 	}
 	if (!ret && r->status_fd >= 0) {
-		int copy = named_descriptor("--status-fd", r->status_fd,
+		int copy = named_descriptor("--status-fd", r->o.status_fd,
 					    &r->table, e);
 
 		ret = copy < 0 ? copy : 0;
@@ -265,13 +265,13 @@ static int open_outputs(struct run *r, struct err *e)
 	return ret;
 }
 
-static bool hidden(struct run *r, const char *below_home)
+static bool hidden_at(struct run *r, const char *home, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
 	struct explain x = {};
 	bool hide;
 
-	if (asprintf(&path, "%s/%s", r->id.home, below_home) < 0)
+	if (asprintf(&path, "%s/%s", home, below) < 0)
 		return false;
 	if (table_explain(r->load.im, &r->table, path, LH_READ, &x, NULL))
 		return false;
@@ -279,6 +279,18 @@ static bool hidden(struct run *r, const char *below_home)
 	free(x.object);
 	free(x.root);
 	return hide;
+}
+
+/* git dies of a configuration it may not read: is there one? */
+static bool hides_git_config(struct run *r)
+{
+	/* What the command will take for its home, which may be another. */
+	const char *home = environment_get(&r->env, "HOME");
+
+	if (!home || home[0] != '/')
+		home = r->id.home;
+	return hidden_at(r, home, ".gitconfig") ||
+	       hidden_at(r, home, ".config/git/config");
 }
 
 static int admit(struct run *r, struct err *e)
@@ -322,6 +334,12 @@ static int check_signals(struct run *r, struct err *e)
 	struct signalfd_siginfo s;
 
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
+		struct sigaction now = {};
+
+		/* Blocked, it arrives even where the caller ignores it. */
+		sigaction(s.ssi_signo, NULL, &now);
+		if (now.sa_handler == SIG_IGN)
+			continue;
 		switch (s.ssi_signo) {
 		case SIGINT: case SIGQUIT: case SIGTERM: case SIGHUP:
 			r->result.signal = s.ssi_signo;
@@ -393,8 +411,7 @@ int run_start(struct run *r, struct err *e)
 		return EXIT_OURS;
 	make_cache(r);
 	ret = environment_finish(&r->env, r->temp, r->cache,
-				 hidden(r, ".gitconfig") ||
-				 hidden(r, ".config/git/config"));
+				 hides_git_config(r));
 	if (ret)
 		err_sys(e, ret, "environment");
 	if (!ret)

@@ -213,6 +213,13 @@ TEST_F(deny, a_directory_does_not_become_the_parent_of_an_absent_name)
 	EXPECT_EQ(0, ask(&self->s, "mkdir", "mine/secret"));
 	EXPECT_EQ(0, ask(&self->s, "write", "mine/secret/key", "x"));
 	REFUSED("rename", NULL, NULL, "rename", "mine", "late");
+	/* nor does a link to one, by any road */
+	EXPECT_EQ(0, ask(&self->s, "symlink", "mine", "to-mine"));
+	REFUSED("symlink", NULL, NULL, "symlink", "mine", "late");
+	REFUSED("rename", NULL, NULL, "rename", "to-mine", "late");
+	REFUSED("link", NULL, NULL, "link", "to-mine", "late");
+	EXPECT_EQ(0, ask(&self->s, "rename", "to-mine", "elsewhere"));
+	EXPECT_EQ(0, ask(&self->s, "link", "elsewhere", "to-mine"));
 	/* but one may be made there, and then holds nothing of that name */
 	EXPECT_EQ(0, ask(&self->s, "mkdir", "late"));
 	REFUSED("mkdir", NULL, NULL, "mkdir", "late/secret");
@@ -381,6 +388,8 @@ TEST_F(deny, no_file_becomes_setuid)
 	REFUSED("chmod", NULL, NULL, "chmod", "file", "4755");
 	REFUSED("chmod", NULL, NULL, "chmod", "file", "2755");
 	REFUSED("chmod", NULL, NULL, "fchmod", "file", "4755");
+	REFUSED("open", NULL, NULL, "tmpfile", "sub", "sub/named", "4755");
+	EXPECT_EQ(0, ask(&self->s, "tmpfile", "sub", "sub/named", "755"));
 	EXPECT_EQ(0, ask(&self->s, "chmod", "file", "755"));
 	EXPECT_EQ(0, ask(&self->s, "chmod", "sub", "2755"));
 	EXPECT_EQ(0, ask(&self->twin, "chmod", "file", "4755"));

@@ -48,6 +48,8 @@ static const struct act acts[] = {
 	{ "open", "P/f", "w", NULL, CHANGE, "open" },
 	{ "open", "P/f", "+", NULL, CHANGE, "open" },
 	{ "open", "P/f", "wa", NULL, CHANGE, "open" },
+	{ "open", "P/f", "rt", NULL, CHANGE, "open" },	/* empties it */
+	{ "inotify", "P", NULL, NULL, READ, "watch" },
 	{ "mmap", "P/f", "w", NULL, CHANGE, "open" },
 	{ "ftruncate", "P/f", NULL, NULL, CHANGE, "open" },
 	{ "truncate", "P/f", NULL, NULL, CHANGE, "truncate" },

@@ -264,7 +264,8 @@ static int op_ftruncate(char **a, struct probe_reply *r)
 static int op_tmpfile(char **a, struct probe_reply *r)
 {
 	char name[64];
-	int fd = open(a[0], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	mode_t mode = a[1] && a[2] ? strtol(a[2], NULL, 8) : 0600;
+	int fd = open(a[0], O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	int err = probe_errno(fd);
 
 	(void)r;

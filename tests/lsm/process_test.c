@@ -80,7 +80,8 @@ static const struct reach reaches[] = {
 	{ "vmwrite", "0x400000", NULL, false },
 	{ "getfd", "0", NULL, false },
 	{ "kcmp", NULL, NULL, false },
-	{ "prlimit", NULL, NULL, true },
+	{ "prlimit", NULL, NULL, false },	/* by pid at all */
+	{ "sigio", "18", NULL, false },
 	{ "affinity", NULL, NULL, true },
 	{ "nice", NULL, NULL, true },
 };

@@ -16,7 +16,7 @@
 
 #include "session.h"
 
-#define RECORD_MS 5000
+#define RECORD_MS 20000
 
 static void text(yajl_val v, const char *key, char *to, size_t size)
 {

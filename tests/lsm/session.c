@@ -19,7 +19,7 @@
 
 #include "session.h"
 
-#define ANSWER_MS 30000
+#define ANSWER_MS 60000
 
 static const char *program(const char *name)
 {

@@ -121,6 +121,13 @@ refuses 1 "no policy is called nobody" "an unknown name" -- \
 	"$policy" check nobody
 refuses 1 "cannot be read: Is a directory" "a directory" -- \
 	"$policy" check ./
+mkfifo fifo
+refuses 1 "./fifo: is empty" "a FIFO that nobody writes" -- \
+	"$policy" check ./fifo
+(sleep 0.2; cat "$here/good/minimal.json") | lh check - 2>why
+ok $? "a pipe that is slow"
+(sleep 0.2; cat "$here/good/minimal.json") | lh check /dev/stdin 2>>why
+ok $? "a slow pipe by its name"
 head -c 10000000 /dev/zero | tr '\0' ' ' >big.json
 refuses 1 "larger than 1048576 bytes" "10 MB" -- "$policy" check big.json
 (cat "$here/good/minimal.json"; head -c 1048576 /dev/zero | tr '\0' '\n') \

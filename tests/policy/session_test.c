@@ -285,20 +285,27 @@ TEST_F(session, temp_directory_cgroup_and_policy_file)
 	struct world *w = &self->w;
 
 	dir(w, "tmp");
-	file(w, "cg/memory.max", "max");
+	file(w, "all/memory.max", "max");
+	file(w, "all/cgroup.procs", "1");
+	file(w, "all/cg/memory.max", "max");
 	file(w, "ws/policy.json", "{}");
 	file(w, "etc/policy.json", "{}");
 	root(w, "ws", RW);
 	root(w, "etc", R);
 	w->o.temp_dir = at(w, "tmp");
-	w->o.cgroup_dir = at(w, "cg");
+	w->o.cgroup_dir = at(w, "all/cg");
 	w->o.policy_file = at(w, "ws/policy.json");
 	ASSERT_EQ(0, resolve(w)) TH_LOG("%s", w->e.msg);
 	EXPECT_EQ(LH_WHY_ALLOW, why(w, "tmp/x", LH_WRITE));
 	EXPECT_EQ(LH_WHY_PINNED, why(w, "tmp", LH_REMOVE));
 	EXPECT_STREQ("preset:user_temp", rule_of(w, "tmp/x", LH_WRITE));
-	EXPECT_EQ(LH_WHY_ALLOW, why(w, "cg/memory.max", LH_READ));
-	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "cg/memory.max", LH_WRITE));
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "all/cg/memory.max", LH_READ));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "all/cg/memory.max", LH_WRITE));
+	/* Of the cgroup above: the limits, and not who is in it. */
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "all/memory.max", LH_READ));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "all/memory.max", LH_WRITE));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "all/cgroup.procs", LH_READ));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "all", LH_READ));
 	EXPECT_EQ(LH_WHY_PROTECTED, why(w, "ws/policy.json", LH_WRITE));
 	EXPECT_EQ(LH_WHY_PROTECTED, why(w, "ws/policy.json", LH_REMOVE));
 	EXPECT_EQ(LH_WHY_ALLOW, why(w, "ws/policy.json", LH_READ));

@@ -101,6 +101,7 @@ apt_use()
 }
 
 # apt_refresh [now]: bring the lists up to date, if they are old or must be.
+# shellcheck disable=SC2120 # not every file passes it
 apt_refresh()
 {
 	if [ -z "${1-}" ] &&

@@ -6,7 +6,7 @@
 # Sourced. $cache/kernel/VERSION holds vmlinux, modules/lib/modules/VERSION
 # and base.cpio, complete or absent; $cache/series/SERIES links to the newest.
 
-# shellcheck source=tools/vm/apt.sh
+# shellcheck source=tools/vm/apt.sh disable=SC2154 # $vm is the caller's
 . "$vm/apt.sh"
 
 # Changes whenever the cached form of a kernel does.
@@ -78,7 +78,7 @@ kernel_list()
 		[ ! -e "$apt_dir/stamp" ] ||
 			version=$(kernel_candidates "$series" | tail -n 1)
 		printf '%-6s %-46s %s\n' "$series" \
-			"${version:+linux-image-$version}" \
+			"${version:+$(kernel_packages "$version" | head -n 1)}" \
 			"$(kernel_version "$series" | sed 's/^/cached: /')"
 	done
 }
@@ -102,7 +102,8 @@ kernel_fetch()
 	apt_refresh "${2-}"
 	version=$(kernel_candidates "$series" | tail -n 1)
 	[ -n "$version" ] ||
-		die "no kernel $series; there are: 6.1 6.12" $(kernel_optional)
+		die "no kernel $series; there are: 6.1 6.12" \
+			"$(kernel_optional | tr '\n' ' ')"
 	if ! kernel_complete "$version"; then
 		mapfile -t packages < <(kernel_packages "$version")
 		say "fetching ${packages[*]}"
@@ -125,8 +126,7 @@ kernel_fetch()
 kernel_complete()
 {
 	[ -n "$1" ] &&
-	[ "$(cat "$cache/kernel/$1/form" 2>/dev/null)" = $kernel_form ] &&
-	[ ! /usr/bin/busybox -nt "$cache/kernel/$1/base.cpio" ]
+	[ "$(cat "$cache/kernel/$1/form" 2>/dev/null)" = $kernel_form ]
 }
 
 # kernel_unpack VERSION DIR: the packages in DIR to the cached form, in
