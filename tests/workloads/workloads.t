@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# workloads.t: honest programs under the shipped policies, inside a guest. Each
+# workloads.t [NAME...]: honest programs under the shipped policies, inside a guest. Each
 # NAME.sh must end with 0 in a session, without a refusal that anybody would
 # call an alert, and leave the workspace as the same script does outside.
 set -u
@@ -37,6 +37,7 @@ workspace()
 }
 
 scripts=("$here"/*.sh)
+[ $# -eq 0 ] || scripts=("${@/%/.sh}")
 policies=(worktree agent)
 echo "1..$((${#scripts[@]} * (1 + ${#policies[@]})))"
 for script in "${scripts[@]}"; do
