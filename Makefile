@@ -4,15 +4,13 @@
 
 O ?= build
 PREFIX ?= /usr/local
-DESTDIR ?=
-V ?= 0
-SAN ?= 0
 KERNELS ?= 6.1 6.12
 
 B := $(O)$(if $(filter 1,$(SAN)),/san)
 D = $(DESTDIR)$(PREFIX)
 Q := $(if $(filter 1,$(V)),,@)
-say = $(if $(filter 1,$(V)),,@printf '  %-8s %s\n' $(1) $(2))
+# Each rule begins with this: its directory, and a line of what it does.
+say = @mkdir -p $(@D)$(if $(filter 1,$(V)),,; printf '  %-8s %s\n' $(1) $(2))
 export PATH := $(PATH):/usr/sbin:/sbin
 
 CLANG ?= clang
@@ -31,8 +29,7 @@ CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
 	$(PKG_CFLAGS) -MMD -MP
 LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 
-# What the machine needs. Names of Debian 12; qemu and what follows it run the
-# guests, perl has prove, linux-source-6.12 is only downloaded, for two headers.
+# Names of Debian 12. From qemu on: for the guests; perl has prove.
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
 	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
 	qemu-system-x86 qemu-system-common busybox-static cpio kmod \
@@ -43,27 +40,22 @@ DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
 BARE := run check check-host check-guest bench lint
 NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
 
-bpf_src := $(wildcard bpf/*.bpf.c)
-bpf_obj := $(bpf_src:bpf/%.bpf.c=$(O)/bpf/%.bpf.o)
-skel := $(if $(bpf_src),$(O)/gen/lh.skel.h)
-lib_src := $(filter-out policy-compiler/main.c,\
-	$(wildcard policy-compiler/*.c policy-compiler/*.S))
-lib_obj := $(patsubst %,$(B)/%.o,$(basename $(lib_src)))
-sup_src := $(wildcard supervisor/*.c)
-sup_obj := $(sup_src:%.c=$(B)/%.o)
-programs := $(if $(wildcard policy-compiler/main.c),$(B)/lh-policy) \
-	$(if $(wildcard supervisor/main.c),$(B)/lh-supervise)
+bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
+skel := $(O)/gen/lh.skel.h
+lib_obj := $(patsubst %.c,$(B)/%.o,$(filter-out policy-compiler/main.c,\
+	$(wildcard policy-compiler/*.c)))
+sup_obj := $(patsubst %.c,$(B)/%.o,$(wildcard supervisor/*.c))
+programs := $(B)/lh-policy $(B)/lh-supervise
 lib := $(B)/liblhpolicy.a
 # A test program is a *_test.c; every other file beside it is linked into each.
-unit_src := $(wildcard tests/policy/*_test.c tests/bpf/*_test.c)
-unit := $(unit_src:%.c=$(B)/%)
-lsm_src := $(wildcard tests/lsm/*_test.c)
-lsm := $(lsm_src:%.c=$(B)/%)
+unit := $(patsubst %.c,$(B)/%,$(wildcard tests/policy/*_test.c \
+	tests/bpf/*_test.c))
+lsm := $(patsubst %.c,$(B)/%,$(wildcard tests/lsm/*_test.c))
 probe_src := $(wildcard tests/lsm/probe*.c)
-lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out $(lsm_src) $(probe_src),\
+lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c $(probe_src),\
 	$(wildcard tests/lsm/*.c)))
-probe := $(if $(probe_src),$(B)/tests/lsm/probe)
-cost := $(if $(wildcard tests/bench/cost.c),$(B)/tests/bench/cost)
+probe := $(B)/tests/lsm/probe
+cost := $(B)/tests/bench/cost
 man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
 harness := $(O)/kselftest/kselftest_harness.h
 
@@ -73,28 +65,20 @@ harness := $(O)/kselftest/kselftest_harness.h
 .PHONY: all deps run check check-host check-guest check-unit check-cli \
 	bench lint install clean help tests
 
-all: $(programs) $(skel)
+#: make            build lh-supervise and lh-policy into build/
+all: $(programs)
 
 help:
-	@echo 'make            build lh-supervise and lh-policy into $(O)/'
-	@echo 'make deps       install the Debian packages that all this needs'
-	@echo 'make run        the main job: a script under a policy, end to end'
-	@echo 'make check      all tests: check-host, check-guest ($(KERNELS))'
-	@echo 'make bench      instructions a system call costs (SAVE=1 keeps them)'
-	@echo 'make lint       clang-format, shellcheck, mandoc'
-	@echo 'make install    into $$(DESTDIR)$$(PREFIX) ($(DESTDIR)$(PREFIX))'
-	@echo 'make clean      remove $(O)/'
-	@echo 'Variables: O=build V=1 SAN=1 (ASan and UBSan) KERNELS="6.1 6.12"'
+	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
+	@echo 'Variables: O=build V=1 SAN=1 (ASan, UBSan) KERNELS="6.1 6.12" PREFIX'
 
+#: make deps       install the Debian packages that all this needs
 deps:
-	@missing=; \
-	for p in $(DEPS); do \
+	@for p in $(DEPS); do \
 		dpkg-query -W -f '$${db:Status-Status}\n' $$p 2>/dev/null | \
 			grep -qx installed || missing="$$missing $$p"; \
-	done; \
-	[ -n "$$missing" ] || exit 0; \
-	echo "deps: installing$$missing"; \
-	[ "$$(id -u)" = 0 ] || sudo=sudo; \
+	done; [ -n "$$missing" ] || exit 0; \
+	echo "deps: installing$$missing"; [ $$(id -u) = 0 ] || sudo=sudo; \
 	get="$$sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
 		--no-install-recommends"; \
 	$$get install $$missing || { $$get update && $$get install $$missing; }
@@ -103,7 +87,6 @@ deps:
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(NEED)
 	$(call say,BPF,$<)
-	@mkdir -p $(@D)
 	$(Q)$(CLANG) -O2 -g -Wall -Werror -target bpf -mcpu=v3 \
 		-D__TARGET_ARCH_x86 -Ivmlinux -Ibpf -MMD -MP -c $< -o $@
 
@@ -114,12 +97,10 @@ $(O)/bpf/lh.bpf.o: $(bpf_obj)
 
 $(O)/gen/lh.skel.h: $(O)/bpf/lh.bpf.o
 	$(call say,SKEL,$@)
-	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name lh >$@.part && mv $@.part $@
 
-$(O)/gen/build_id.h: $(if $(bpf_src),$(O)/bpf/lh.bpf.o) bpf/abi.h
+$(O)/gen/build_id.h: $(O)/bpf/lh.bpf.o bpf/abi.h
 	$(call say,ID,$@)
-	@mkdir -p $(@D)
 	$(Q)id=$$(cat $^ | sha256sum | cut -c1-12) && \
 		echo "#define LH_BUILD_ID \"$$id\"" >$@
 
@@ -130,18 +111,11 @@ $(lib_obj): $(wildcard policy-compiler/data/* policy-compiler/policies/*)
 
 $(B)/%.o: %.c | $(NEED)
 	$(call say,CC,$<)
-	@mkdir -p $(@D)
-	$(Q)$(CC_ALL) -c $< -o $@
-
-$(B)/%.o: %.S | $(NEED)
-	$(call say,AS,$<)
-	@mkdir -p $(@D)
 	$(Q)$(CC_ALL) -c $< -o $@
 
 $(lib): $(lib_obj)
 	$(call say,AR,$@)
-	@mkdir -p $(@D)
-	$(Q)rm -f $@ && $(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(B)/lh-policy: $(B)/policy-compiler/main.o $(lib)
 	$(call say,LD,$@)
@@ -159,9 +133,9 @@ $(harness): tests/fetch-kselftest | $(NEED)
 	$(Q)tests/fetch-kselftest $(@D)
 
 # Its fixtures are global functions that nothing declares.
-$(unit:%=%.o) $(lsm:%=%.o): CPPFLAGS += -isystem $(O)/kselftest \
+$(addsuffix .o,$(unit) $(lsm)): | $(harness)
+$(addsuffix .o,$(unit) $(lsm)): CPPFLAGS += -isystem $(O)/kselftest \
 	-Wno-missing-prototypes
-$(unit:%=%.o) $(lsm:%=%.o): | $(harness)
 
 $(unit): %: %.o $(lib)
 	$(call say,LD,$@)
@@ -181,40 +155,46 @@ $(probe) $(cost):
 
 tests: $(unit) $(lsm) $(probe)
 
+#: make check      all tests: check-host, then check-guest (one boot a kernel)
 check: check-host check-guest
 check-host: check-unit check-cli
 
 # Unit tests run twice: as they ship, and under the sanitizers.
 check-unit: $(unit)
-	$(if $(unit),$(Q)B=$(B) prove --exec '' $(unit))
+	$(Q)B=$(B) prove --exec '' $(unit)
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
 check-cli: all
 	$(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
 
 check-guest: all tests
+	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)
 
+#: make run        the main job: a script under a policy, end to end
 run: all $(NEED)
 	$(Q)B=$(B) tests/demo/run
 
+#: make bench      what calls cost, in instructions (SAVE=1 keeps the table)
 bench: all $(cost) $(NEED)
 	$(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
 
+#: make lint       line lengths, licence lines, shellcheck, mandoc
 lint: $(NEED)
 	$(Q)tests/lint
 
+#: make install    into DESTDIR/PREFIX
 install: all
-	install -d $(D)/bin $(D)/share/lh/policies $(D)/libexec/lh
-	install $(programs) $(D)/bin
-	install -m 644 policy-compiler/policies/*.json $(D)/share/lh/policies
+	install -D -t $(D)/bin $(programs)
+	install -D -m 644 -t $(D)/share/lh/policies policy-compiler/policies/*.json
+	install -d $(D)/libexec/lh
 	cp -R tools/lh-vm tools/vm $(D)/libexec/lh
 	ln -sf ../libexec/lh/lh-vm $(D)/bin/lh-vm
 	for m in $(notdir $(man)); do install -D -m 644 */$$m \
 		-t $(D)/share/man/man$${m##*.} || exit 1; done
 
+#: make clean      remove build/
 clean:
 	rm -rf $(O)
 
--include $(bpf_obj:.o=.d) $(lib_obj:.o=.d) $(sup_obj:.o=.d) \
-	$(unit:%=%.d) $(lsm:%=%.d) $(lsm_help:.o=.d) $(probe_src:%.c=$(B)/%.d) $(cost:%=%.d)
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

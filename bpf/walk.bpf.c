@@ -52,7 +52,8 @@ struct lh_walk {
 	__u8 self;		/* at the object itself */
 	__u8 done;
 	__u8 mine;		/* this session made the object, or would */
-	__u8 pad[6];
+	__u8 strayed;		/* left a mount without meeting its root */
+	__u8 pad[5];
 };
 
 _Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
@@ -200,6 +201,7 @@ static __always_inline void walk_restart(struct lh_walk *w)
 	w->count = 0;
 	w->beside_count = 0;
 	w->aside = 0;
+	w->strayed = 0;
 	w->self = 1;
 }
 
@@ -225,9 +227,18 @@ static __always_inline long walk_hop(struct lh_walk *w)
 {
 	struct mount *m = (struct mount *)w->mount;
 	__u64 up = (__u64)LH_READ_AS(struct mount, m, mnt_parent);
+	int i;
 
+	/*
+	 * Moved out of the tree that a bind mount shows, and still held: where
+	 * that is mounted says nothing of it.
+	 */
+	if (!w->aside && w->dentry != w->root)
+		w->strayed = 1;
 	if (up == w->mount)
 		return walk_finish(w);
+	for (i = 0; i < LH_NAME_DEPTH; i++)
+		w->beside[i] = w->chain[i];
 	w->dentry = (__u64)LH_READ_AS(struct mount, m, mnt_mountpoint);
 	w->mount = up;
 	w->root = (__u64)LH_READ_AS(struct mount, up, mnt.mnt_root);
@@ -400,6 +411,8 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
 	}
 	v = lh_trail_judge(&w->trail, q->access);
+	if (w->strayed && v.why != LH_WHY_DENIED)
+		return LH_WHY_OUTSIDE_MOUNT;
 	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
 		return fs_elsewhere(w, q);
 	return v.why | (__u32)v.rule << 16;

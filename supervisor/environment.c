@@ -237,6 +237,8 @@ int environment_finish(struct environment *env, const char *temp,
 			ret = set_default(env, "TMP", temp);
 		if (!ret)
 			ret = set_default(env, "TEMP", temp);
+		if (!ret)
+			ret = set_default(env, "TMUX_TMPDIR", temp);
 	}
 	/* No template: a new repository gets no hooks. Empty: none at all. */
 	if (!ret)

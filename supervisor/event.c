@@ -160,6 +160,27 @@ static enum mechanism classify(const struct event *ev, const char *home)
 	return MECHANISM_UNKNOWN;
 }
 
+static bool ends(const char *path, size_t len, const char *suffix)
+{
+	size_t n = strlen(suffix);
+
+	return len >= n && !memcmp(path + len - n, suffix, n);
+}
+
+/* What a toolchain makes beside things that it otherwise only reads. */
+static bool is_lock(const char *path, size_t len)
+{
+	static const char *const names[] = {
+		"/.package-cache", "/.package-cache-mutate", "/.global-cache",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ends(path, len, names[i]))
+			return true;
+	return starts(path, len, "/tmp/hsperfdata_");
+}
+
 /*
  * What the C library and common runtimes try by themselves and do without:
  * a refusal of these explains no failure.
@@ -178,6 +199,8 @@ static bool is_probe(const struct event *ev)
 	/* ps, top and pgrep look at every process there is. */
 	if (ev->d.op == LH_OP_STAT && ev->d.why == LH_WHY_PROCESS)
 		return true;
+	if (ev->d.op == LH_OP_CREATE || ev->d.op == LH_OP_MKDIR)
+		return is_lock(path, len);
 	if (ev->d.family != AF_UNIX)
 		return false;
 	for (i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)

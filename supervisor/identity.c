@@ -177,6 +177,27 @@ static int check_root(struct err *e)
 	return 0;
 }
 
+/*
+ * A sudo rule for this program alone must not make its user anybody else: root
+ * without capabilities still owns root's files. Who administers the machine
+ * could do so anyhow.
+ */
+static bool administers(const struct credentials *c)
+{
+	static const char *const names[] = { "root", "sudo", "wheel", "admin" };
+	size_t i;
+	int k;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct group *g = getgrnam(names[i]);
+
+		for (k = 0; g && k < c->group_count; k++)
+			if (c->groups[k] == g->gr_gid)
+				return true;
+	}
+	return !c->uid;
+}
+
 static int find_user(const char *user, struct identity *id, struct err *e)
 {
 	struct credentials sudo = {};
@@ -196,6 +217,13 @@ static int find_user(const char *user, struct identity *id, struct err *e)
 		ret = named_user(user, id, e);
 		if (ret)
 			return ret;
+		if (by_sudo && id->user.uid != sudo.uid && !administers(&sudo))
+			return err_set(e, -EPERM, "--user %s: started by sudo "
+				       "for uid %u, who is in no group that "
+				       "administers this machine (root, sudo, "
+				       "wheel, admin); leave --user out, or "
+				       "become root first (sudo -i)", user,
+				       sudo.uid);
 	} else {
 		const struct credentials *c = by_sudo ? &sudo : &id->self;
 

@@ -134,6 +134,10 @@ if [ "$(id -u)" = 0 ]; then
 		--dry-run -- true
 	grep -q '^user         nobody$' "$tmp/printed"
 	ok $? 'is who the command runs as'
+	refuses 125 'in no group that administers' 'and cannot say root' \
+		env SUDO_UID=65534 SUDO_GID=65534 "$lh" --user root -- true
+	works 'an administrator by sudo can' \
+		env SUDO_UID=65534 SUDO_GID=0 "$lh" --user root --dry-run -- true
 else
 	refuses 125 'must be started by root' 'not without root' "$lh" -- true
 	skip 'what a user may open' 'needs root'

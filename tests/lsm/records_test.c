@@ -284,6 +284,10 @@ TEST_F(records, the_summary_names_culprit_and_remedy)
 	EXPECT_EQ(0, RUN(out, "--denials", at(self->w, "log/x"), "--", "sh",
 			 "-c", "cat secret/key 2>/dev/null; true"));
 	EXPECT_STREQ("", out);
+	/* what runtimes try, and do without, explains no failure */
+	EXPECT_NE(0, RUN(out, "--denials", at(self->w, "log/x"), "--", "sh",
+			 "-c", "mkdir /tmp/hsperfdata_x 2>/dev/null; false"));
+	EXPECT_STREQ("", out);
 }
 
 TEST_F(records, nothing_that_is_named_reaches_a_terminal_unescaped)

@@ -57,7 +57,9 @@ static int start(struct session *s, const char *const *arg, const char *err,
 	int in[2], out[2];
 	int log = open(err, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
-	if (log < 0 || pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
+	/* Its user may open it again, as /dev/stderr. */
+	if (log < 0 || fchown(log, s->w->uid, s->w->gid) ||
+	    pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		return -errno;
 	s->pid = spawn(arg, in[0], out[1], log, as);
 	close(in[0]);

@@ -176,7 +176,7 @@ TEST_F(filter, newer_calls_by_number)
 		{ 457, NOSYS }, { 458, NOSYS },	/* statmount, listmount */
 		{ 459, ALLOW }, { 460, PERM }, { 461, ALLOW }, { 462, ALLOW },
 		{ 463, NOTSUP }, { 464, ALLOW }, { 465, ALLOW },
-		{ 466, NOTSUP },		/* set, get, list, removexattrat */
+		{ 466, NOTSUP },	/* set-, get-, list-, removexattrat */
 		{ 467, PERM },			/* open_tree_attr */
 		{ 468, NOSYS }, { 469, NOSYS },	/* file_getattr, _setattr */
 	};

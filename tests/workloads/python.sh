@@ -51,7 +51,7 @@ if __name__ == "__main__":
     f = os.open(".", os.O_TMPFILE | os.O_RDWR, 0o600)
     os.write(f, b"1")
     os.ftruncate(f, 0)
-    os.link(f"/proc/self/fd/{f}", "named", follow_symlinks=True)
+    os.link(str(f), "named", src_dir_fd=os.open("/proc/self/fd", os.O_RDONLY))
     mmap.mmap(-1, 4096, prot=7).close()
     assert subprocess.run(["sh", "-c", "exit 3"]).returncode == 3
     assert asyncio.run(both()) == 0

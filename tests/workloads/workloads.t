@@ -14,7 +14,8 @@ chmod 755 "$base"
 mkdir "$base/log"
 cp policy-compiler/policies/*.json "$base/"
 cp $here/*.sh "$base/"
-chown lh-test: "$base/log"
+touch "$base/log/out"
+chown -R lh-test: "$base/log"
 
 n=0
 # $1: did it go well; $2: what; the rest: said when it did not
@@ -60,8 +61,7 @@ for script in "${scripts[@]}"; do
 			</dev/null
 		status=$?
 		touch "$base/log/d"
-		[ $status -ne 0 ] ||
-			python3 -c 'import json, sys
+		[ $status -eq 0 ] && python3 -c 'import json, sys
 sys.exit(json.load(open(sys.argv[1]))["security_alert"])' "$base/log/r"
 		result $? "$name under $policy (status $status)" \
 			"$base/log/out" "$base/log/d"
