@@ -160,8 +160,8 @@ check: check-host check-guest
 check-host: check-unit check-cli
 
 # Unit tests run twice: as they ship, and under the sanitizers.
-check-unit: $(unit)
-	$(Q)B=$(B) prove --exec '' $(unit)
+check-unit: $(unit) $(O)/bpf/lh.bpf.o
+	$(Q)LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o prove --exec '' $(unit)
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
 check-cli: all

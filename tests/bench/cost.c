@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -129,7 +130,7 @@ static void copy_self(const char *dir)
 	out = open(self, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 	if (in < 0 || out < 0)
 		die(self);
-	while (copy_file_range(in, NULL, out, NULL, 1 << 20, 0) > 0)
+	while (sendfile(out, in, NULL, 1 << 20) > 0)
 		;
 	close(in);
 	close(out);

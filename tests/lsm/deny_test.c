@@ -321,6 +321,10 @@ TEST_F(deny, running_what_is_denied_is_refused_in_each_way)
 TEST_F(deny, a_denied_fifo_does_not_block)
 {
 	ASSERT_EQ(0, mkfifo(at(self->w, "ws/secret/p"), 0644));
+	ASSERT_EQ(0, chown(at(self->w, "ws/secret/p"), self->w->uid,
+			   self->w->gid));
+	/* so that only the policy refuses */
+	ASSERT_EQ(0, chmod(at(self->w, "ws/secret/p"), 0666));
 	REFUSED("open", NULL, NULL, "open", "secret/p", "r");
 	REFUSED("open", NULL, NULL, "open", "secret/p", "w");
 }
