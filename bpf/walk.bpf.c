@@ -411,9 +411,10 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
 	}
 	v = lh_trail_judge(&w->trail, q->access);
-	if (w->strayed && v.why != LH_WHY_DENIED)
-		return LH_WHY_OUTSIDE_MOUNT;
+	/* First: a memfd and its like have no parent, and so always stray. */
 	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
 		return fs_elsewhere(w, q);
+	if (w->strayed && v.why != LH_WHY_DENIED)
+		return LH_WHY_OUTSIDE_MOUNT;
 	return v.why | (__u32)v.rule << 16;
 }

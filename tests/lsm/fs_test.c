@@ -248,6 +248,24 @@ TEST_F(fs, a_read_only_root_inside_a_workspace_is_never_written)
 		GRANTS(READ) | GRANTS(LOOK) | GRANTS(RUN));
 }
 
+/* A memory file may be opened again; of others the kernel says what it says. */
+TEST_F(fs, what_has_no_place_in_the_tree_is_the_sessions_own)
+{
+	static const char *const kinds[] = {
+		"memfd", "pipe", "tmpfile", "pidfd", "eventfd",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		int err = ask(&self->twin, "again", kinds[i]);
+
+		EXPECT_EQ(err, ask(&self->s, "again", kinds[i])) {
+			TH_LOG("%s: %d", kinds[i], self->s.reply.err);
+		}
+		EXPECT_EQ(i < 3, !err);
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 TEST_F(fs, what_no_root_names_is_only_looked_at)
 {
 	try_all(_metadata, &self->s, &self->twin, "outside/sub",

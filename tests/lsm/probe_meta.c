@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -178,6 +180,43 @@ static int op_fsopen(char **a, struct probe_reply *r)
 	return 0;
 }
 
+/* Something that has no place in any tree. */
+static int nameless(const char *kind)
+{
+	int pair[2];
+
+	if (!strcmp(kind, "memfd"))
+		return memfd_create("x", MFD_CLOEXEC);
+	if (!strcmp(kind, "pidfd"))
+		return syscall(SYS_pidfd_open, getpid(), 0);
+	if (!strcmp(kind, "tmpfile"))
+		return open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (!strcmp(kind, "eventfd"))
+		return eventfd(0, EFD_CLOEXEC);
+	if (pipe2(pair, O_CLOEXEC))
+		return -1;
+	close(pair[1]);
+	return pair[0];
+}
+
+/* Make one, and open it once more by its descriptor. */
+static int op_again(char **a, struct probe_reply *r)
+{
+	int fd = nameless(a[0]), err = probe_errno(fd), more;
+	char path[64];
+
+	(void)r;
+	if (err)
+		return err;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	more = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	err = probe_errno(more);
+	close(fd);
+	if (!err)
+		close(more);
+	return err;
+}
+
 const struct probe_op probe_meta_ops[] = {
 	{ "stat", 1, op_stat },		{ "lstat", 1, op_lstat },
 	{ "fstat", 1, op_fstat },	{ "readlink", 1, op_readlink },
@@ -190,5 +229,6 @@ const struct probe_op probe_meta_ops[] = {
 	{ "mount", 1, op_mount },	{ "bind", 2, op_bind },
 	{ "umount", 1, op_umount },	{ "pivot", 1, op_pivot },
 	{ "open_tree", 1, op_open_tree },
-	{ "fsopen", 1, op_fsopen },	{ NULL, 0, NULL },
+	{ "fsopen", 1, op_fsopen },	{ "again", 1, op_again },
+	{ NULL, 0, NULL },
 };
