@@ -137,9 +137,14 @@ for series in $kernels; do
 	is 'a timeout is 125' $? 125
 	is '... and says so' "$(grep -c 'timeout after 15 s' "$d/err")" 1
 
-	"$vm" --kernel "$series" --timeout 300 --console "$d/log" -- \
-		sh -c 'echo before; echo c >/proc/sysrq-trigger' </dev/null \
-		>"$d/out" 2>"$d/err"
+	# The panic waits for a word, given when the first line has come out.
+	: >"$d/out"
+	{
+		until grep -q before "$d/out"; do sleep 0.1; done
+		echo go
+	} | timeout 300 "$vm" --kernel "$series" --timeout 300 \
+		--console "$d/log" -- sh -c 'echo before; read -r _
+		echo c >/proc/sysrq-trigger' >"$d/out" 2>"$d/err"
 	is 'a panic is 125' $? 125
 	is '... shows its reason' \
 		"$(grep -c '^lh-vm: Kernel panic' "$d/err")" 1
