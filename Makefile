@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# One Makefile for everything. What is built goes to $(O); nothing is written
-# into the source tree. `make help` lists the targets.
+# One Makefile for everything; all that is built goes to $(O). See `make help`.
 
 O ?= build
 PREFIX ?= /usr/local
@@ -20,7 +19,7 @@ WARN := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 	-fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 # Recursively expanded: pkg-config may not be there before `make deps` ran.
-PKGS := libbpf libseccomp yajl libmd libmd libcgroup libcap libelf
+PKGS := libbpf libseccomp yajl libmd libcgroup libcap libelf
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
 PKG_LIBS = $(shell pkg-config --libs $(PKGS))
 POLICY_LIBS = $(shell pkg-config --libs yajl libseccomp libmd)

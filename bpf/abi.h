@@ -28,7 +28,7 @@
 #define LH_NAME_MAX 255		/* bytes of one path component */
 #define LH_NAME_DEPTH 8		/* missing components below an anchor */
 #define LH_WILD_MAX 8		/* protected A/B pairs at any depth */
-#define LH_WALK_MAX 32768	/* dentries and mounts of one walk, tries included */
+#define LH_WALK_MAX 32768	/* dentries and mounts of a walk, all tries */
 #define LH_WALK_TRIES 64	/* walks that raced with a rename or a mount */
 #define LH_BLOOM_WORDS 64	/* words of a session's root filter */
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Maps, labels and records.
- *   task_alloc          children and threads inherit the label, or the fork fails
+ *   task_alloc          children and threads get the label, or fork fails
  *   sched_process_exit  the supervisor's end makes its session dead
  * Nothing here takes a label away.
  */

@@ -180,7 +180,7 @@ int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
 
 	/*
 	 * An open with O_CREAT asks before it has looked whether the name is
-	 * there. In /proc nothing is ever made; what is there, file_open judges.
+	 * there. In /proc nothing is ever made; file_open judges what is.
 	 */
 	if (q.magic == PROC_MAGIC)
 		return 0;

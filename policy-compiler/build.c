@@ -220,7 +220,8 @@ int build_finish(struct build *b, const struct image *head,
 	if (b->error)
 		return b->error;
 	if (b->roots.used)
-		qsort_r(b->roots.data, b->roots.used / sizeof(struct image_root),
+		qsort_r(b->roots.data,
+			b->roots.used / sizeof(struct image_root),
 			sizeof(struct image_root), root_order,
 			b->strings.data);
 	for (i = 0; i < n; i++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The engine comes and goes: probing by trying, loading, attaching, proof, pins.
+ * The engine comes and goes: trial by doing, loading, attaching, proof, pins.
  * The pins appear under their final name in one rename, after the proof: who
  * finds them finds a whole engine that was seen to refuse.
  */
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -85,8 +86,30 @@ static int hooks_select(struct lh *lh, const struct btf *btf, struct err *e)
 	return 0;
 }
 
+/* For a remedy only: what the list says is never taken for what holds. */
+static bool list_lacks_bpf(void)
+{
+	FILE *f = fopen("/sys/kernel/security/lsm", "re");
+	char list[512] = "", *name, *rest = list;
+	bool lacks;
+
+	if (!f)
+		return false;
+	lacks = fgets(list, sizeof(list), f);
+	fclose(f);
+	while ((name = strsep(&rest, ",\n")))
+		if (!strcmp(name, "bpf"))
+			lacks = false;
+	return lacks;
+}
+
 static int load_failed(int err, struct err *e)
 {
+	if (list_lacks_bpf())
+		return err_set(e, err, "the engine does not hold on this kernel "
+			       "(%s): `bpf` is missing in the lsm= list of its "
+			       "command line; see /sys/kernel/security/lsm",
+			       strerror(-err));
 	if (err == -EPERM)
 		return err_set(e, err, "this kernel refuses to load BPF LSM "
 			       "programs (EPERM); run where it does not, or in "

@@ -31,6 +31,15 @@ int engine_load(const char *cgroup_root, struct err *e);
 int engine_prove(struct engine *en, const char *cgroup_root, struct err *e);
 /* Take an engine's pins away: its programs end with their last user. */
 int engine_unpin(const char *dir, struct err *e);
+/*
+ * Open this build's pins, and hold them in use. -ENOENT: it is not loaded.
+ */
+int engine_attempt(struct engine **out, struct err *e);
+/*
+ * A lock file in ENGINE_RUN: descriptor, or negative errno; -EWOULDBLOCK with
+ * LOCK_NB. @how as for flock(2).
+ */
+int engine_lock(const char *name, int how, struct err *e);
 /* Map the sessions; shared by opening and loading. */
 int engine_map_sessions(struct engine *en, struct err *e);
 

@@ -91,7 +91,7 @@ static int pins_open(struct engine *en, struct err *e)
 	return engine_map_sessions(en, e);
 }
 
-static int lock_file(const char *name, int how, struct err *e)
+int engine_lock(const char *name, int how, struct err *e)
 {
 	char path[128];
 	int fd, err;
@@ -124,7 +124,7 @@ static int bpffs_check(struct err *e)
 	return 0;
 }
 
-static int pins_attempt(struct engine **out, struct err *e)
+int engine_attempt(struct engine **out, struct err *e)
 {
 	struct engine *en = engine_new();
 	int err;
@@ -132,7 +132,7 @@ static int pins_attempt(struct engine **out, struct err *e)
 	if (!en)
 		return err_set(e, -ENOMEM, "out of memory");
 	/* Shared before the look: nobody unloads what is about to be used. */
-	en->use = lock_file("use-" BUILD, LOCK_SH, e);
+	en->use = engine_lock("use-" BUILD, LOCK_SH, e);
 	err = en->use < 0 ? en->use : pins_open(en, e);
 	if (err) {
 		engine_close(en);
@@ -152,19 +152,19 @@ int engine_open(const char *cgroup_root, struct engine **out, struct err *e)
 	err = bpffs_check(e);
 	if (err)
 		return err;
-	err = pins_attempt(out, e);
+	err = engine_attempt(out, e);
 	if (err != -ENOENT)
 		return err;
-	lock = lock_file("engine.lock", LOCK_EX, e);
+	lock = engine_lock("engine.lock", LOCK_EX, e);
 	if (lock < 0)
 		return lock;
-	err = pins_attempt(out, e);	/* another start may have loaded it */
+	err = engine_attempt(out, e);	/* another start may have loaded it */
 	if (err == -ENOENT)
 		err = engine_load(cgroup_root, e);
 	else
 		goto unlock;
 	if (!err)
-		err = pins_attempt(out, e);
+		err = engine_attempt(out, e);
 unlock:
 	close(lock);
 	return err;
@@ -431,71 +431,4 @@ int engine_sweep(struct engine *en, struct err *e)
 		swept++;
 	}
 	return swept;
-}
-
-static int status_print(void)
-{
-	struct engine *en = NULL;
-	struct err e = {};
-	unsigned int live = 0, dead = 0;
-	__u64 i;
-	int err = pins_attempt(&en, &e);
-
-	if (err == -ENOENT) {
-		printf("engine %s: not loaded\n", BUILD);
-		return 0;
-	}
-	if (err)
-		return err;
-	for (i = 1; i <= en->slots[0].seq && i < LH_SESSIONS_MAX; i++) {
-		live += en->slots[i].state == LH_LIVE;
-		dead += en->slots[i].state == LH_DEAD;
-	}
-	printf("engine %s: loaded, %u sessions live, %u to be swept\n", BUILD,
-	       live, dead);
-	engine_close(en);
-	return 0;
-}
-
-static int unload(struct err *e)
-{
-	int lock, use, err;
-
-	lock = lock_file("engine.lock", LOCK_EX, e);
-	if (lock < 0)
-		return lock;
-	use = lock_file("use-" BUILD, LOCK_EX | LOCK_NB, e);
-	if (use == -EWOULDBLOCK) {
-		close(lock);
-		return err_set(e, -EBUSY, "engine %s is in use by running "
-			       "sessions; end them first", BUILD);
-	}
-	err = use < 0 ? use : engine_unpin(ENGINE_DIR "/" BUILD, e);
-	if (use >= 0)
-		close(use);
-	close(lock);
-	if (!err || err == -ENOENT)
-		printf("engine %s: %s\n", BUILD,
-		       err ? "was not loaded" : "unloaded");
-	return err == -ENOENT ? 0 : err;
-}
-
-int engine_command(const char *verb, const char *cgroup_root, struct err *e)
-{
-	struct engine *en = NULL;
-	int err;
-
-	if (!strcmp(verb, "load")) {
-		err = engine_open(cgroup_root, &en, e);
-		engine_close(en);
-		if (!err)
-			printf("engine %s: loaded\n", BUILD);
-		return err;
-	}
-	if (strcmp(verb, "status") && strcmp(verb, "unload"))
-		return err_set(e, -EINVAL, "--engine takes status, load or "
-			       "unload, not '%s'", verb);
-	if (geteuid())
-		return err_set(e, -EPERM, "--engine needs root");
-	return !strcmp(verb, "status") ? status_print() : unload(e);
 }

@@ -188,7 +188,8 @@ static int act(struct session *s, const char *place, const struct act *a)
 #define GRANTS(want) (1u << (want))
 
 static void try_all(struct __test_metadata *_metadata, struct session *s,
-		    struct session *twin, const char *place, unsigned int grants)
+		    struct session *twin, const char *place,
+		    unsigned int grants)
 {
 	ASSERT_EQ(0, furnish(s->w, place));
 	for (size_t i = 0; i < ARRAY_SIZE(acts); i++) {

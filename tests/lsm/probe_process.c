@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Calls that reach other processes, and the ways to become another task first:
- * `child OP…`, `thread OP…`, `daemon OP…` make the call from a fresh task.
+ * `child OP…`, `thread OP…`, `daemon OP…` make the call from a new task.
  */
 #define _GNU_SOURCE
 #include <errno.h>

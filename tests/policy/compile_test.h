@@ -40,7 +40,8 @@ static inline struct image *compile_here(const char *text,
 }
 
 /*
- * One table entry of all the roots at @path, as the resolver merges them. They are
+ * One table entry of all the roots at @path, as the resolver merges them. They
+ * are
  * sorted by path.
  */
 static inline struct lh_root merge_at(const struct image *im, const char *path)
