@@ -30,6 +30,7 @@ struct {
 
 /* Where a record is put together: only tasks that were refused have one. */
 struct lh_draft {
+	__u64 dentry;		/* of the task's record before */
 	struct lh_denial d;
 	char tail[LH_DATA_MAX + 256];
 };
@@ -107,6 +108,23 @@ static __noinline __u32 path_write(struct path_writer *w,
 	return w->pos - start;
 }
 
+/*
+ * The task does again what it did before, and the ring is half full: that is a
+ * flood, and must leave room for what is different.
+ */
+static __always_inline bool draft_floods(void *ring, struct lh_draft *f,
+					 struct lh_report *r)
+{
+	bool again = f->d.seq && f->dentry == r->path.dentry &&
+		     f->d.op == r->op && f->d.rule == r->rule &&
+		     f->d.target == r->target && f->d.arg == r->arg &&
+		     f->d.family == r->family;
+
+	f->dentry = r->path.dentry;
+	return again && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+			LH_RING_BYTES / 2;
+}
+
 static __always_inline void draft_who(struct lh_denial *d,
 				      struct task_struct *t)
 {
@@ -147,6 +165,10 @@ __noinline int lh_record(struct lh_report *r)
 		__sync_fetch_and_add(&s->lost, 1);
 		return 0;
 	}
+	if (draft_floods(ring, f, r)) {
+		__sync_fetch_and_add(&s->lost, 1);
+		return 0;
+	}
 	d = &f->d;
 	draft_who(d, t);
 	d->serial = s->serial;
@@ -184,7 +206,7 @@ __noinline int lh_record(struct lh_report *r)
 	size = w.pos;
 	if (size > LH_DATA_MAX + 256)
 		size = LH_DATA_MAX + 256;
-	if (bpf_ringbuf_output(ring, f, sizeof(*d) + size, 0))
+	if (bpf_ringbuf_output(ring, d, sizeof(*d) + size, 0))
 		__sync_fetch_and_add(&s->lost, 1);
 	return 0;
 }

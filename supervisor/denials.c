@@ -157,6 +157,7 @@ static bool equal(const struct event *a, const struct event *b)
 
 	x.seq = y.seq = 0;
 	x.time = y.time = 0;
+	x.lost = y.lost = 0;	/* the last one of a run says how many */
 	x.tid = y.tid = 0;
 	return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->path, b->path) &&
 	       !strcmp(a->other, b->other) && !strcmp(a->exe, b->exe);

@@ -54,6 +54,7 @@ enum {
 	BPF_F_NO_PREALLOC = 1,
 	BPF_F_MMAPABLE = 1024,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+	BPF_RB_AVAIL_DATA = 0,
 };
 
 struct bpf_map;
