@@ -127,9 +127,9 @@ $(B)/lh-supervise: $(sup_obj) $(lib)
 # --- tests
 
 # The harness lives in the kernel's source package only. It is unpacked here.
-$(harness): tests/fetch-kselftest | $(NEED)
+$(harness): tools/vm/fetch-kselftest | $(NEED)
 	$(call say,FETCH,$@)
-	$(Q)tests/fetch-kselftest $(@D)
+	$(Q)tools/vm/fetch-kselftest $(@D)
 
 # Its fixtures are global functions that nothing declares.
 $(addsuffix .o,$(unit) $(lsm)): | $(harness)
