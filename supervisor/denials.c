@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -310,7 +311,7 @@ static void advice(const struct denials *d, const struct event *ev,
 			 ev->d.access & change ? "--rw" : "--ro", word);
 		break;
 	case LH_WHY_FAMILY:
-		snprintf(text, size, "side_effect_level \"network\" is needed");
+		snprintf(text, size, "this build grants no network");
 		break;
 	case LH_WHY_NO_EXEC:
 		snprintf(text, size, "process.exec in capabilities and "
@@ -338,6 +339,10 @@ static void object_words(const struct event *ev, char *text, size_t size)
 		quote(text, size, path);
 	else if (ev->d.target)
 		snprintf(text, size, "process %u", ev->d.target);
+	else if (ev->d.op == LH_OP_SOCKET && ev->d.family == AF_INET)
+		snprintf(text, size, "inet");
+	else if (ev->d.op == LH_OP_SOCKET && ev->d.family == AF_INET6)
+		snprintf(text, size, "inet6");
 	else if (ev->d.family && ev->d.op == LH_OP_SOCKET)
 		snprintf(text, size, "(family %u)", ev->d.family);
 	else if (address[0])

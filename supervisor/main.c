@@ -99,7 +99,7 @@ static void say_end(const struct run *r)
 		    (unsigned long long)r->denials.unwritten,
 		    strerror(-r->denials.error));
 	if (r->o.json || res->status == RESULT_NOT_STARTED ||
-	    !res->exit_status)
+	    (!res->exit_status && !r->o.verbose))
 		return;
 	if (denials_summary(&r->denials, text, sizeof(text)))
 		say("%s", text);

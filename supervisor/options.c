@@ -179,6 +179,9 @@ static int take_limit(enum id id, struct options *o, const char *arg,
 	if (id == O_MEMORY && (!limit_size(arg, &o->memory) || !o->memory))
 		return err_set(e, -EINVAL, "--memory: not a size: %s (write "
 			       "512M or 2G)", arg);
+	if (id == O_MEMORY && o->memory < LIMIT_MEMORY_MIN)
+		return err_set(e, -EINVAL, "--memory: %s: less than 1M, in "
+			       "which no program starts", arg);
 	if (id == O_MEMORY)
 		return 0;
 	snprintf(seconds, sizeof(seconds), "%s%s", arg,

@@ -249,11 +249,16 @@ static int open_outputs(struct run *r, struct err *e)
 {
 	int ret = denials_target(r, e);
 
-	if (!ret && r->o.result) {
+	/* Also after an error: it is told there, if that is a place for it. */
+	if (r->o.result) {
+		struct err other = {};
+
 		r->result_fd = named_output(&r->id, "--result", r->o.result,
-					    false, &r->table, e);
+					    false, &r->table,
+					    ret ? &other : e);
 		r->result_refused = r->result_fd < 0;
-		ret = r->result_refused ? r->result_fd : 0;
+		if (!ret && r->result_refused)
+			ret = r->result_fd;
 	}
 	if (!ret && r->status_fd >= 0) {
 		int copy = named_descriptor("--status-fd", r->o.status_fd,
