@@ -199,7 +199,7 @@ static int engine_verb(const struct options *o)
 		return EXIT_OURS;
 	}
 	/* Only loading needs one: the proof makes a cgroup. */
-	root = strcmp(o->engine, "load") ? "" : cgroup_root(&e);
+	root = strcmp(o->engine, "load") ? strdup("") : cgroup_root(&e);
 	status = root && !engine_command(o->engine, root, &e) ? 0 : EXIT_OURS;
 	if (e.num)
 		say("%s", e.msg);
