@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "twins.h"
 
 /*
  *   DIR/ws/sub      workspace             read, write, exec
@@ -82,41 +82,7 @@ static const struct act acts[] = {
 	{ "rmdir", "P/d3", NULL, NULL, CHANGE, "rmdir" },
 };
 
-FIXTURE(fs) {
-	struct world *w;
-	struct session s, twin;
-};
-
-FIXTURE_VARIANT(fs) {
-	const char *user;
-};
-
-FIXTURE_VARIANT_ADD(fs, user) {
-	.user = TEST_USER,
-};
-
-/* root without any capability */
-FIXTURE_VARIANT_ADD(fs, root) {
-	.user = "root",
-};
-
-FIXTURE_SETUP(fs)
-{
-	struct policy p = { 0 };
-
-	self->w = world_make(variant->user);
-	ASSERT_NE(NULL, self->w);
-	ASSERT_EQ(0, policy_write(self->w, &p));
-	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
-	ASSERT_EQ(0, twin_start(&self->twin, self->w));
-}
-
-FIXTURE_TEARDOWN(fs)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
+TWINS(fs);
 
 /* Put everything that the acts need where they need it. */
 static int furnish(const struct world *w, const char *place)

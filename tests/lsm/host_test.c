@@ -10,42 +10,9 @@
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "twins.h"
 
-FIXTURE(host) {
-	struct world *w;
-	struct session s, twin;
-};
-
-FIXTURE_VARIANT(host) {
-	const char *user;
-};
-
-FIXTURE_VARIANT_ADD(host, user) {
-	.user = TEST_USER,
-};
-
-FIXTURE_VARIANT_ADD(host, root) {
-	.user = "root",
-};
-
-FIXTURE_SETUP(host)
-{
-	struct policy p = { 0 };
-
-	self->w = world_make(variant->user);
-	ASSERT_NE(NULL, self->w);
-	ASSERT_EQ(0, policy_write(self->w, &p));
-	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
-	ASSERT_EQ(0, twin_start(&self->twin, self->w));
-}
-
-FIXTURE_TEARDOWN(host)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
+TWINS(host);
 
 /* In order: a later step stands on an earlier one. */
 static const char *const battery[][5] = {

@@ -12,42 +12,9 @@
 #include <sys/syscall.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "twins.h"
 
-FIXTURE(kernel) {
-	struct world *w;
-	struct session s, twin;
-};
-
-FIXTURE_VARIANT(kernel) {
-	const char *user;
-};
-
-FIXTURE_VARIANT_ADD(kernel, user) {
-	.user = TEST_USER,
-};
-
-FIXTURE_VARIANT_ADD(kernel, root) {
-	.user = "root",
-};
-
-FIXTURE_SETUP(kernel)
-{
-	struct policy p = { 0 };
-
-	self->w = world_make(variant->user);
-	ASSERT_NE(NULL, self->w);
-	ASSERT_EQ(0, policy_write(self->w, &p));
-	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
-	ASSERT_EQ(0, twin_start(&self->twin, self->w));
-}
-
-FIXTURE_TEARDOWN(kernel)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
+TWINS(kernel);
 
 struct family {
 	const char *name, *family, *type;
