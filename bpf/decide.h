@@ -126,8 +126,8 @@ static __always_inline void lh_trail_wild(struct lh_trail *t,
 }
 
 /*
- * The verdict over a finished trail. @access: LH_*, at least one. @dir: the
- * object is a directory (only asked for LH_BECOME and LH_MOVE).
+ * The verdict over a finished trail. @access: LH_*, at least one; LH_BECOME and
+ * LH_MOVE only of what leads somewhere, a directory or a link.
  */
 static __always_inline struct lh_verdict
 lh_trail_judge(const struct lh_trail *t, __u32 access)
