@@ -41,7 +41,9 @@ NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
 
 bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 skel := $(O)/gen/lh.skel.h
-lib_obj := $(patsubst %.c,$(B)/%.o,$(filter-out policy-compiler/main.c,\
+cmd_obj := $(patsubst %.c,$(B)/%.o,policy-compiler/main.c \
+	$(wildcard policy-compiler/cmd*.c))
+lib_obj := $(filter-out $(cmd_obj),$(patsubst %.c,$(B)/%.o,\
 	$(wildcard policy-compiler/*.c)))
 sup_obj := $(patsubst %.c,$(B)/%.o,$(wildcard supervisor/*.c))
 programs := $(B)/lh-policy $(B)/lh-supervise
@@ -116,7 +118,7 @@ $(lib): $(lib_obj)
 	$(call say,AR,$@)
 	$(Q)$(AR) rcs $@ $^
 
-$(B)/lh-policy: $(B)/policy-compiler/main.o $(lib)
+$(B)/lh-policy: $(cmd_obj) $(lib)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -o $@ $^ $(POLICY_LIBS)
 

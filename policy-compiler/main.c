@@ -1,25 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lh-policy: the compiler as a program. Only this file prints. Exit status: 0
+ * lh-policy: the compiler as a program. Exit status: 0
  * done, 1 an error in a policy or a file, 2 wrong usage, 3 `explain` says no.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "compile.h"
-#include "data.h"
-#include "tool.h"
+#include "cmd.h"
 
 #ifndef LH_VERSION
 #define LH_VERSION "0.1"
 #endif
-
-enum exit_status { DONE, FAILED, USAGE, REFUSED };
 
 static const char help_text[] =
 "lh-policy: check and compile capability policies, and say what they mean\n"
@@ -43,131 +38,14 @@ static const char help_text[] =
 "\n"
 "See lh-policy(1) and lh-policy(5).\n";
 
-struct request {
-	struct context_who who;
-	struct context context;
-	const char *output;
-	bool json;
-};
-
-static int complain(const struct err *e)
-{
-	fprintf(stderr, "lh-policy: %s\n", e->msg);
-	return FAILED;
-}
-
-__attribute__((format(printf, 1, 2)))
-static int usage(const char *fmt, ...)
-{
-	char raw[256], text[sizeof(raw) * 4 + 1];
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(raw, sizeof(raw), fmt, args);
-	va_end(args);
-	err_escape(text, sizeof(text), raw, strlen(raw));
-	fprintf(stderr, "lh-policy: %s; see lh-policy --help\n", text);
-	return USAGE;
-}
-
-/* A file's image or policy. The name of a policy is sought in two places. */
-static int load(const struct request *q, const char *arg, struct image **im)
-{
-	struct compile_options o = { .context = &q->context };
-	struct diags d = { 0 };
-	struct err e = { 0 };
-	int r = tool_load(arg, &o, im, &d, &e);
-
-	diags_print(&d, stderr, "");
-	if (r && !d.errors)
-		complain(&e);
-	diags_free(&d);
-	return r ? FAILED : DONE;
-}
-
-static int do_check(const struct request *q, char **args, int n)
-{
-	int status = DONE, i;
-	struct image *im;
-
-	if (!n)
-		return usage("check needs a FILE");
-	for (i = 0; i < n; i++) {
-		im = NULL;
-		if (load(q, args[i], &im) != DONE)
-			status = FAILED;
-		free(im);
-	}
-	return status;
-}
-
-static int do_compile(const struct request *q, char **args, int n)
-{
-	struct err e = { 0 };
-	struct image *im;
-	int r;
-
-	if (n != 1)
-		return usage("compile needs one FILE");
-	if (!q->output)
-		return usage("compile needs -o IMAGE");
-	if (load(q, args[0], &im) != DONE)
-		return FAILED;
-	r = tool_write(q->output, im, im->size, &e);
-	free(im);
-	return r ? complain(&e) : DONE;
-}
-
-static int do_show(const struct request *q, char **args, int n)
-{
-	struct image *im;
-
-	if (n != 1)
-		return usage("show needs one FILE or IMAGE");
-	if (load(q, args[0], &im) != DONE)
-		return FAILED;
-	fwrite((const char *)im + im->policy.offset, 1, im->policy.count,
-	       stdout);
-	free(im);
-	return DONE;
-}
-
-static int do_explain(const struct request *q, char **args, int n)
-{
-	struct err e = { 0 };
-	struct image *im;
-	char *path = NULL;
-	uint32_t access;
-	int r;
-
-	if (n != 3)
-		return usage("explain needs a FILE, an OP and a PATH");
-	access = tool_operation(args[1]);
-	if (!access)
-		return usage("explain: no operation is called %s", args[1]);
-	if (!*args[2])
-		return usage("explain: an empty PATH");
-	if (load(q, args[0], &im) != DONE)
-		return FAILED;
-	if (asprintf(&path, "%s%s%s", *args[2] == '/' ? "" :
-		     q->context.workspace, *args[2] == '/' ? "" : "/",
-		     args[2]) < 0)
-		r = err_sys(&e, -ENOMEM, "explain");
-	else
-		r = tool_explain(im, args[1], access, path, q->json, &e);
-	free(path);
-	free(im);
-	return r < 0 ? complain(&e) : r ? REFUSED : DONE;
-}
-
 static const struct {
 	const char *name;
 	int (*run)(const struct request *q, char **args, int n);
 } commands[] = {
-	{ "check", do_check },
-	{ "compile", do_compile },
-	{ "show", do_show },
-	{ "explain", do_explain },
+	{ "check", cmd_check },
+	{ "compile", cmd_compile },
+	{ "show", cmd_show },
+	{ "explain", cmd_explain },
 };
 
 static int dispatch(struct request *q, char **args, int n)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What lh-policy does with files: finding and loading, writing images, and
- * explaining a verdict.
+ * What lh-policy does with files: finding and loading, and writing images.
  */
 #ifndef LH_TOOL_H
 #define LH_TOOL_H
@@ -19,10 +18,5 @@ int tool_load(const char *arg, const struct compile_options *o,
 /* All of it or nothing: the file appears when it is complete. */
 int tool_write(const char *path, const void *data, size_t len,
 	       struct err *e);
-/* LH_* of "read", "list"…, or 0. */
-uint32_t tool_operation(const char *op);
-/* Print the verdict. 0 allowed, 1 refused, or negative errno with *e. */
-int tool_explain(const struct image *im, const char *op, uint32_t access,
-		 const char *path, bool json, struct err *e);
 
 #endif
