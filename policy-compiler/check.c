@@ -23,8 +23,15 @@ void policy_init(struct policy *p, const char *source)
 		.limits = {
 			.wall_time = IMAGE_NO_LIMIT,
 			.grace = 5000000000ULL,
+			.idle_time = IMAGE_NO_LIMIT,
 			.memory = IMAGE_NO_LIMIT,
+			.swap = IMAGE_NO_LIMIT,
+			.file_size = IMAGE_NO_LIMIT,
+			.capture_bytes = IMAGE_NO_LIMIT,
+			.io = IMAGE_NO_LIMIT,
 			.pids = 4096,
+			.open_files = IMAGE_NO_LIMIT,
+			.cpu = IMAGE_NO_LIMIT,
 		},
 	};
 }
@@ -33,6 +40,10 @@ void policy_free(struct policy *p)
 {
 	free(p->roots);
 	free(p->env);
+	free(p->env_files);
+	free(p->ports);
+	free(p->net);
+	free(p->protects);
 	arena_free(&p->mem);
 	*p = (struct policy){ 0 };
 }
@@ -98,8 +109,9 @@ int policy_set_env(struct policy *p, const char *name, const char *value,
 	}
 	for (i = 0; i < n; i++)
 		if (!strcmp(env[i].name, name)) {
-			env[i] = (struct policy_env){ name, value, false,
-						      *at };
+			env[i] = (struct policy_env){
+				.name = name, .value = value, .at = *at,
+			};
 			return 0;
 		}
 	if (n >= POLICY_ENV_MAX)
@@ -110,7 +122,8 @@ int policy_set_env(struct policy *p, const char *name, const char *value,
 			return no_memory(at, d);
 		p->env = env;
 	}
-	env[n] = (struct policy_env){ name, value, false, *at };
+	env[n] = (struct policy_env){ .name = name, .value = value,
+					  .at = *at };
 	p->env_count++;
 	return 0;
 }

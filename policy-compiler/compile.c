@@ -113,21 +113,40 @@ static void add_flags(struct policy *p, const struct compile_options *o,
 		p->limits.pids = o->pids;
 }
 
+static int read_ceiling(struct unit *outer, const struct compile_options *o,
+			struct diags *d)
+{
+	int r = json_parse(o->ceiling, o->ceiling_len, o->ceiling_file,
+			   &outer->doc, d);
+
+	if (!r)
+		r = unit_read(outer, o->ceiling_file, NULL, o->context, d);
+	return r ? r : policy_check(&outer->policy, o->context, true, d);
+}
+
+int compile_ceiling_profile(const struct compile_options *o,
+			    enum image_profile *profile, struct diags *d)
+{
+	struct unit outer = { 0 };
+	int r;
+
+	*profile = PROFILE_UNRESTRICTED;
+	if (!o->ceiling)
+		return 0;
+	r = read_ceiling(&outer, o, d);
+	*profile = outer.policy.profile;
+	unit_free(&outer);
+	return r;
+}
+
 static int narrow(struct policy *p, struct unit *outer,
 		  const struct compile_options *o, struct diags *d)
 {
-	const struct context *c = o->context;
-	int r;
+	int r = o->ceiling ? read_ceiling(outer, o, d) : 0;
 
-	if (!o->ceiling)
-		return 0;
-	r = json_parse(o->ceiling, o->ceiling_len, o->ceiling_file,
-		       &outer->doc, d);
-	if (!r)
-		r = unit_read(outer, o->ceiling_file, NULL, c, d);
-	if (!r)
-		r = policy_check(&outer->policy, c, true, d);
-	return r ? r : policy_intersect(p, &outer->policy, c, d);
+	if (r || !o->ceiling)
+		return r;
+	return policy_intersect(p, &outer->policy, o->context, d);
 }
 
 /* The inner document is parsed; @outer is the caller's to free. */

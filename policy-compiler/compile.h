@@ -28,6 +28,30 @@ struct compile_options {
 	uint64_t wall_time;	/* nanoseconds, 0: as the policy says */
 	uint64_t memory;	/* bytes, likewise */
 	uint64_t pids;		/* likewise */
+	uint64_t idle_time;	/* nanoseconds, likewise */
+	uint32_t grants;	/* GRANT_* on top of the policy's */
+	bool network;		/* raise the level to network */
+	const char *const *egress_allow;	/* "10.0.0.0/8:443": likewise */
+	size_t egress_allow_count;
+	const char *const *loopback_ports;	/* "5432", "8000-8010" */
+	size_t loopback_port_count;
+	const char *const *publish_ports;
+	size_t publish_port_count;
+	const char *const *env_files;	/* relative to the working directory */
+	size_t env_file_count;
+	/*
+	 * Entries of the credential list to leave out, as paths; each must hit
+	 * one. For the operator of one run: no policy can say this.
+	 */
+	const char *const *lift;
+	size_t lift_count;
+	/*
+	 * Read an env file, @path absolute: 0 and *text (malloc'd, *len bytes),
+	 * or negative errno with *e. NULL: the caller's own open(2).
+	 */
+	int (*read_file)(void *arg, const char *path, char **text, size_t *len,
+			 struct err *e);
+	void *read_arg;
 	const char *ceiling;	/* text of the ceiling policy, or NULL */
 	size_t ceiling_len;
 	const char *ceiling_file;	/* its display name, absolute */
@@ -47,6 +71,14 @@ int compile_text(const char *text, size_t len, const char *file,
 int compile_fd(int fd, const char *file, const char *base,
 	       const struct compile_options *o, struct image **out,
 	       struct diags *d);
+
+/*
+ * What the ceiling itself says: the weakest profile that it lets a policy
+ * have, PROFILE_UNRESTRICTED where there is no ceiling. 0, or negative errno
+ * with errors in @d.
+ */
+int compile_ceiling_profile(const struct compile_options *o,
+			    enum image_profile *profile, struct diags *d);
 
 /* A name to look up, not a file: no slash, no dot. "worktree" */
 bool policy_is_name(const char *arg);

@@ -285,7 +285,12 @@ static struct image lower_head(struct lower *l)
 		.profile = p->profile,
 		.level = p->level,
 		.env_mode = p->env_mode,
-		.limits = p->limits,
+		.limits = {
+			.wall_time = p->limits.wall_time,
+			.grace = p->limits.grace,
+			.memory = p->limits.memory,
+			.pids = p->limits.pids,
+		},
 	};
 
 	if (!(l->caps & CAP_EXEC))

@@ -19,6 +19,7 @@
 
 enum policy_list {
 	LIST_WORKSPACE, LIST_READ_ONLY, LIST_READ, LIST_WRITE, LIST_DENY,
+	LIST_SOCKET,		/* grants sockets below it, no file */
 	LIST_COUNT,
 };
 
@@ -38,8 +39,18 @@ enum policy_list {
 #define PRESET_USER_TEMP 0x8u
 #define PRESET_ALL 0xfu
 
-#define POLICY_ROOTS_MAX 4096u
+/* What a policy grants beyond files, each alone. */
+#define GRANT_LOOPBACK_TCP 0x1u
+#define GRANT_LOOPBACK_UDP 0x2u
+#define GRANT_USER_NAMESPACES 0x4u
+#define GRANT_PTRACE 0x8u
+
+#define POLICY_ROOTS_MAX 16384u
 #define POLICY_ENV_MAX 1024u
+#define POLICY_PORTS_MAX 1024u	/* ranges, both lists together */
+#define POLICY_NET_MAX 4096u	/* egress rules, allow and deny together */
+#define POLICY_PROTECT_MAX 256u
+#define POLICY_ENV_FILES_MAX 64u
 #define POLICY_NAME_MAX 64u
 #define LIMIT_MEMORY_MIN (1u << 20)
 #define LIMIT_PIDS_MAX 4194304u	/* the kernel's own, 64 bit */
@@ -52,7 +63,9 @@ struct word_bit {
 
 extern const struct word_bit workspace_caps[], process_caps[], presets[];
 extern const char *const profile_names[], *const level_names[],
-	*const env_mode_names[], *const list_pointers[LIST_COUNT];
+	*const env_mode_names[], *const mode_names[], *const on_loss_names[],
+	*const bind_any_names[], *const egress_default_names[],
+	*const list_pointers[LIST_COUNT];
 
 struct policy_root {
 	enum policy_list list;
@@ -66,7 +79,69 @@ struct policy_env {
 	const char *name;
 	const char *value;	/* NULL: passed from the caller */
 	bool withheld;		/* a null of `show`, where a value belongs */
+	bool from_file;		/* of an env file: `show` names the file */
 	struct place at;
+};
+
+struct policy_env_file {
+	const char *path;	/* absolute, lexically normal */
+	struct place at;
+};
+
+enum policy_port_list { PORTS_LOOPBACK, PORTS_PUBLISH };
+
+/* Ports @lo to @hi, both from 1 to 65535. */
+struct policy_ports {
+	enum policy_port_list list;
+	uint16_t lo, hi;
+	struct place at;
+};
+
+#define NET_TCP 0x1u
+#define NET_UDP 0x2u
+
+/* One rule of egress: where, at which ports, over which protocols. */
+struct policy_net {
+	bool deny;
+	bool v6;
+	uint8_t addr[16];	/* IPv4: the first four; host bits are zero */
+	uint8_t prefix;		/* bits: 0 to 32 or 128 */
+	uint16_t lo, hi;	/* 0 and 65535: all ports */
+	uint8_t protocols;	/* NET_TCP | NET_UDP */
+	const char *rule;
+	struct place at;
+};
+
+/* A name of `protect`: added to the list, or taken off it. */
+struct policy_protect {
+	bool exclude;
+	const char *name;	/* "A/B", or "**" "/A/B" */
+	const char *rule;
+	struct place at;
+};
+
+enum policy_mode { MODE_ENFORCE, MODE_REPORT };
+enum policy_on_loss { LOSS_CONTINUE, LOSS_KILL };
+enum policy_bind_any { BIND_ANY_REFUSE, BIND_ANY_LOOPBACK };
+enum policy_egress_default { EGRESS_DENY, EGRESS_ALLOW };
+
+/* IMAGE_NO_LIMIT: none. Those that an image has too stand in it likewise. */
+struct policy_limits {
+	uint64_t wall_time, grace, idle_time;	/* nanoseconds */
+	uint64_t memory, swap, file_size, capture_bytes;	/* bytes */
+	uint64_t io;		/* bytes a second */
+	uint64_t pids, open_files;
+	uint64_t cpu;		/* percent of one processor */
+};
+
+/* Fields whose place is remembered for what is said of them later. */
+enum policy_said {
+	SAID_PROFILE, SAID_LEVEL, SAID_CAPS, SAID_PRESETS, SAID_LOOPBACK,
+	SAID_TCP_LOOPBACK, SAID_BIND_ANY, SAID_USER_NAMESPACES, SAID_PTRACE,
+	SAID_EGRESS, SAID_EGRESS_DEFAULT, SAID_MODE, SAID_ON_LOSS,
+	SAID_WALL_TIME, SAID_GRACE, SAID_IDLE_TIME, SAID_MEMORY, SAID_SWAP,
+	SAID_CPU, SAID_IO, SAID_PIDS, SAID_OPEN_FILES, SAID_FILE_SIZE,
+	SAID_CAPTURE_BYTES, SAID_COUNT,
 };
 
 struct policy {
@@ -78,6 +153,10 @@ struct policy {
 	enum image_level level;
 	uint32_t caps;		/* CAP_*, before the level cuts them */
 	uint32_t presets;	/* PRESET_* */
+	uint32_t grants;	/* GRANT_* */
+	enum policy_mode mode;
+	enum policy_on_loss on_loss;
+	enum policy_bind_any bind_any;
 	bool listed[LIST_COUNT];	/* written, so no default holds */
 	struct policy_root *roots;
 	size_t root_count;
@@ -85,8 +164,20 @@ struct policy {
 	bool env_given;
 	struct policy_env *env;
 	size_t env_count;
+	struct policy_env_file *env_files;
+	size_t env_file_count;
+	struct policy_ports *ports;
+	size_t port_count;
+	bool egress_given;
+	enum policy_egress_default egress_default;
+	struct policy_net *net;
+	size_t net_count;
+	struct policy_protect *protects;
+	size_t protect_count;
 	bool crowded;		/* too much of something, and it was said */
-	struct image_limits limits;
+	struct policy_limits limits;
+	struct place said[SAID_COUNT];	/* where each was written; .file NULL:
+					 * nowhere */
 };
 
 /*
@@ -114,6 +205,12 @@ int policy_check(struct policy *p, const struct context *c, bool ceiling,
 
 /* Capabilities that the level leaves. */
 uint32_t policy_caps(const struct policy *p);
+
+/*
+ * An error for each thing that @p asks for and this build does not enforce, at
+ * its place; a warning where @warn. Until they land: enforce.c.
+ */
+void policy_enforceable(const struct policy *p, bool warn, struct diags *d);
 
 /* Narrow @p to what @outer, a ceiling, grants too. */
 int policy_intersect(struct policy *p, const struct policy *outer,

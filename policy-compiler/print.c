@@ -111,7 +111,7 @@ static void put_environment(yajl_gen g, const struct policy *p)
 	yajl_gen_map_close(g);
 }
 
-static void put_limits(yajl_gen g, const struct image_limits *l)
+static void put_limits(yajl_gen g, const struct policy_limits *l)
 {
 	char text[32];
 
