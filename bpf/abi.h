@@ -23,7 +23,7 @@
 #define LH_SESSIONS_MAX 1024	/* slots */
 #define LH_RINGS_AT_LOAD 64	/* rings that the engine makes at once */
 #define LH_RING_BYTES 131072	/* one session's ring; a power of two pages */
-#define LH_ITEMS_MAX 8192	/* roots and names of one session */
+#define LH_ITEMS_MAX 16384	/* roots and names of one session */
 #define LH_TABLE_MAX 262144	/* entries of all sessions together */
 #define LH_NAME_MAX 255		/* bytes of one path component */
 #define LH_NAME_DEPTH 8		/* missing components below an anchor */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compile.h"
+#include "env-file.h"
 
 /* A policy and the document whose texts it borrows. */
 struct unit {
@@ -96,6 +97,78 @@ static void add_env(struct policy *p, const char *text, struct diags *d)
 		policy_set_env(p, name, eq ? eq + 1 : NULL, &at, d);
 }
 
+static void add_env_file(struct policy *p, const char *path,
+			 const struct context *c, struct diags *d)
+{
+	struct place at = { .file = "--env-file", .pointer = path };
+	const char *why;
+	char *full = root_expand(&p->mem, c, c->workspace, path, &why);
+
+	if (full)
+		policy_add_env_file(p, full, &at, d);
+	else
+		diag_error(d, &at, "%s", why);
+}
+
+static void add_net(struct policy *p, const struct compile_options *o,
+		    struct diags *d)
+{
+	struct place at = { .file = "--egress-allow" };
+	const char *why;
+	size_t i;
+
+	p->grants |= o->grants;
+	if ((o->network || o->egress_allow_count) && p->level < LEVEL_NETWORK)
+		p->level = LEVEL_NETWORK;
+	for (i = 0; i < o->egress_allow_count; i++) {
+		at.pointer = o->egress_allow[i];
+		why = policy_add_net(p, false, at.pointer,
+				     arena_print(&p->mem, "flag:%s %s",
+						 at.file, at.pointer), &at, d);
+		if (why)
+			diag_error(d, &at, "%s", why);
+	}
+	p->egress_given |= o->egress_allow_count;
+}
+
+static void add_ports(struct policy *p, enum policy_port_list list,
+		      const char *flag, const char *const *ports, size_t n,
+		      struct diags *d)
+{
+	struct place at = { .file = flag };
+	const char *why;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		at.pointer = ports[i];
+		why = policy_add_ports(p, list, ports[i], &at, d);
+		if (why)
+			diag_error(d, &at, "%s", why);
+	}
+}
+
+static void add_lifts(struct policy *p, const struct compile_options *o,
+		      struct diags *d)
+{
+	struct place at = { .file = "--allow-credential" };
+	const struct context *c = o->context;
+	const char *why;
+	size_t i;
+
+	p->lifts = arena_alloc(&p->mem, o->lift_count * sizeof(*p->lifts) + 1);
+	for (i = 0; p->lifts && i < o->lift_count; i++) {
+		at.pointer = o->lift[i];
+		p->lifts[i] = (struct policy_lift){ .at = at };
+		p->lifts[i].path = root_expand(&p->mem, c, c->workspace,
+					       o->lift[i], &why);
+		if (!p->lifts[i].path) {
+			diag_error(d, &at, "%s", why);
+			return;
+		}
+		p->lift_count++;
+	}
+}
+
 static void add_flags(struct policy *p, const struct compile_options *o,
 		      struct diags *d)
 {
@@ -105,8 +178,18 @@ static void add_flags(struct policy *p, const struct compile_options *o,
 		add_root(p, &o->roots[i], o->context, d);
 	for (i = 0; i < o->env_count; i++)
 		add_env(p, o->env[i], d);
+	for (i = 0; i < o->env_file_count; i++)
+		add_env_file(p, o->env_files[i], o->context, d);
+	add_net(p, o, d);
+	add_ports(p, PORTS_LOOPBACK, "--loopback-port", o->loopback_ports,
+		  o->loopback_port_count, d);
+	add_ports(p, PORTS_PUBLISH, "--publish-port", o->publish_ports,
+		  o->publish_port_count, d);
+	add_lifts(p, o, d);
 	if (o->wall_time)
 		p->limits.wall_time = o->wall_time;
+	if (o->idle_time)
+		p->limits.idle_time = o->idle_time;
 	if (o->memory)
 		p->limits.memory = o->memory;
 	if (o->pids)
@@ -146,37 +229,92 @@ static int narrow(struct policy *p, struct unit *outer,
 
 	if (r || !o->ceiling)
 		return r;
-	return policy_intersect(p, &outer->policy, o->context, d);
+	return policy_intersect(p, &outer->policy, OUTER_CEILING, o->context,
+				d);
 }
 
-/* The inner document is parsed; @outer is the caller's to free. */
-static int compile(struct unit *u, struct unit *outer, const char *file,
-		   const char *base, const struct compile_options *o,
-		   struct image **out, struct diags *d)
+/* What a unit holds is borrowed from both documents. */
+struct compiled {
+	struct unit inner, outer;
+};
+
+/* The inner document is parsed. */
+static int finish(struct compiled *k, const char *file, const char *base,
+		  const struct compile_options *o, struct diags *d)
 {
-	int r = unit_read(u, file, base, o->context, d);
+	struct policy *p = &k->inner.policy;
+	int r = unit_read(&k->inner, file, base, o->context, d);
 
 	/* Flags are looked at even so, to have all errors in one go. */
-	add_flags(&u->policy, o, d);
+	add_flags(p, o, d);
 	if (!r || r == -EINVAL)
-		r = policy_check(&u->policy, o->context, false, d);
+		r = env_files_read(p, o->read_file, o->read_arg, d);
+	if (!r || r == -EINVAL)
+		r = policy_check(p, o->context, false, d);
 	if (!r)
-		r = d->errors ? -EINVAL : narrow(&u->policy, outer, o, d);
-	return r ? r : policy_lower(&u->policy, o->context, out, d);
+		r = d->errors ? -EINVAL : narrow(p, &k->outer, o, d);
+	return r;
+}
+
+/* What is read, checked and narrowed with result @r, to an image. */
+static int lower(struct compiled *k, int r, const struct compile_options *o,
+		 struct image **out, struct diags *d)
+{
+	if (!r || r == -EINVAL)
+		policy_enforceable(&k->inner.policy, false, d);
+	if (!r && d->errors)
+		r = -EINVAL;
+	return r ? r : policy_lower(&k->inner.policy, o->context, out, d);
+}
+
+int compile_model_text(const char *text, size_t len, const char *file,
+		       const char *base, const struct compile_options *o,
+		       struct compiled **out, struct diags *d)
+{
+	struct compiled *k = calloc(1, sizeof(*k));
+	struct place at = { .file = file };
+	int r;
+
+	if (!k) {
+		diag_error(d, &at, "out of memory");
+		return -ENOMEM;
+	}
+	r = json_parse(text, len, file, &k->inner.doc, d);
+	if (!r)
+		r = finish(k, file, base, o, d);
+	if (r) {
+		compiled_free(k);
+		k = NULL;
+	}
+	*out = k;
+	return r;
+}
+
+struct policy *compiled_policy(struct compiled *k)
+{
+	return &k->inner.policy;
+}
+
+void compiled_free(struct compiled *k)
+{
+	if (!k)
+		return;
+	unit_free(&k->inner);
+	unit_free(&k->outer);
+	free(k);
 }
 
 int compile_text(const char *text, size_t len, const char *file,
 		 const char *base, const struct compile_options *o,
 		 struct image **out, struct diags *d)
 {
-	struct unit u = { 0 }, outer = { 0 };
-	int r;
+	struct compiled k = { 0 };
+	int r = json_parse(text, len, file, &k.inner.doc, d);
 
-	r = json_parse(text, len, file, &u.doc, d);
 	if (!r)
-		r = compile(&u, &outer, file, base, o, out, d);
-	unit_free(&u);
-	unit_free(&outer);
+		r = lower(&k, finish(&k, file, base, o, d), o, out, d);
+	unit_free(&k.inner);
+	unit_free(&k.outer);
 	return r;
 }
 
@@ -184,13 +322,12 @@ int compile_fd(int fd, const char *file, const char *base,
 	       const struct compile_options *o, struct image **out,
 	       struct diags *d)
 {
-	struct unit u = { 0 }, outer = { 0 };
-	int r;
+	struct compiled k = { 0 };
+	int r = json_read(fd, file, &k.inner.doc, d);
 
-	r = json_read(fd, file, &u.doc, d);
 	if (!r)
-		r = compile(&u, &outer, file, base, o, out, d);
-	unit_free(&u);
-	unit_free(&outer);
+		r = lower(&k, finish(&k, file, base, o, d), o, out, d);
+	unit_free(&k.inner);
+	unit_free(&k.outer);
 	return r;
 }

@@ -73,6 +73,17 @@ int compile_fd(int fd, const char *file, const char *base,
 	       struct diags *d);
 
 /*
+ * The same up to the model, narrowed and checked, which need not be enforceable
+ * by this build: 0 and *out (compiled_free()), or negative errno.
+ */
+struct compiled;
+int compile_model_text(const char *text, size_t len, const char *file,
+		       const char *base, const struct compile_options *o,
+		       struct compiled **out, struct diags *d);
+struct policy *compiled_policy(struct compiled *k);	/* owned by @k */
+void compiled_free(struct compiled *k);
+
+/*
  * What the ceiling itself says: the weakest profile that it lets a policy
  * have, PROFILE_UNRESTRICTED where there is no ceiling. 0, or negative errno
  * with errors in @d.

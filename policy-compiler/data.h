@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "arena.h"
+
 enum data_list {
 	DATA_CREDENTIALS, DATA_PROTECTED, DATA_PRESETS, DATA_PROFILES,
 };
@@ -32,6 +34,9 @@ bool data_next(enum data_list list, const char **cursor, struct data_entry *e);
 /* Whether @word stands in the entry's attributes. */
 bool data_has(const struct data_entry *e, const char *word);
 bool data_is(struct data_word w, const char *text);
+
+/* How a line of DATA_PROTECTED is called: ".git/hooks", "~/.bashrc". */
+const char *protect_text(struct arena *mem, const struct data_entry *e);
 
 /* Text of a policy that is shipped, or NULL; *len: its bytes. */
 const char *policy_shipped(const char *name, size_t *len);

@@ -77,24 +77,6 @@ static void unknown(struct reader *r, const struct json *v,
 		name_error(r, v, "unknown field");
 }
 
-/* Does @v, written out, equal the short JSON @text? */
-static bool equals(const struct json *v, const char *text)
-{
-	switch (v->type) {
-	case JSON_NULL:
-		return !strcmp(text, "null");
-	case JSON_BOOL:
-		return !strcmp(text, v->truth ? "true" : "false");
-	case JSON_LIST:
-		return !strcmp(text, "[]") && !v->count;
-	case JSON_STRING:
-		return *text == '"' && strlen(text) == strlen(v->text) + 2 &&
-		       !strncmp(text + 1, v->text, strlen(v->text));
-	default:
-		return false;
-	}
-}
-
 /* "a string or a list" of the bits in @types. */
 static void types_text(unsigned int types, char *out, size_t size)
 {
@@ -116,24 +98,18 @@ static void field_take(struct reader *r, const struct json *v,
 {
 	char types[64];
 
-	if (f->types && !(f->types & IS(v->type))) {
-		types_text(f->types, types, sizeof(types));
-		field_error(r, v, "must be %s, not %s", types,
-			    json_type_name(v->type));
-	} else if (f->take) {
+	if (f->types & IS(v->type)) {
 		f->take(r, v);
-	} else if (!f->only) {
-		name_error(r, v, "not enforceable by this build; "
-			   "leave it out");
-	} else if (!equals(v, f->only)) {
-		field_error(r, v, "not enforceable by this build, which "
-			    "only has %s; leave it out", f->only);
+		return;
 	}
+	types_text(f->types, types, sizeof(types));
+	field_error(r, v, "must be %s, not %s", types,
+		    json_type_name(v->type));
 }
 
-void fields_take(struct reader *r, const struct json *v,
-		 const struct field_table *t)
+void fields_take(struct reader *r, const struct json *v, enum fields table)
 {
+	const struct field_table *t = &field_tables[table];
 	const struct json *m;
 	size_t i;
 
@@ -146,6 +122,22 @@ void fields_take(struct reader *r, const struct json *v,
 		else
 			unknown(r, m, t);
 	}
+}
+
+void field_said(struct reader *r, enum policy_said what, const struct json *v)
+{
+	r->p->said[what] = json_place(r->doc, v, false);
+}
+
+const char *field_path(struct reader *r, const struct json *v,
+		       const char *text)
+{
+	const char *why, *path;
+
+	path = root_expand(&r->p->mem, r->c, r->base, text, &why);
+	if (!path)
+		field_error(r, v, "%s", why);
+	return path;
 }
 
 void field_strings(struct reader *r, const struct json *v,

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A field of the language: its name, the types it may have, and who takes it.
- * A field without a taker is one that this build does not enforce: only the
- * value that holds anyway is accepted, every other is refused by name.
  */
 #ifndef LH_FIELDS_H
 #define LH_FIELDS_H
@@ -21,9 +19,8 @@ struct reader {
 
 struct field {
 	const char *name;
-	unsigned int types;	/* IS(JSON_…), or 0: any */
+	unsigned int types;	/* IS(JSON_…) */
 	void (*take)(struct reader *r, const struct json *v);
-	const char *only;	/* no taker: the accepted value as JSON */
 };
 
 struct field_table {
@@ -32,16 +29,26 @@ struct field_table {
 	size_t count;
 };
 
-/* All objects of the language whose names are fixed. */
+enum fields {
+	FIELDS_TOP, FIELDS_CAPABILITIES, FIELDS_SANDBOX, FIELDS_PROTECT,
+	FIELDS_EGRESS, FIELDS_ENVIRONMENT, FIELDS_LIMITS, FIELDS_PERMISSIONS,
+	FIELDS_MOUNT,
+};
+
+/* All objects of the language whose names are fixed: language.c */
 extern const struct field_table field_tables[];
 extern const size_t field_table_count;
 
-/* Take every member of @v by @t; unknown names are errors. */
-void fields_take(struct reader *r, const struct json *v,
-		 const struct field_table *t);
+/* Take every member of @v by its table; unknown names are errors. */
+void fields_take(struct reader *r, const struct json *v, enum fields table);
 /* An error at the value @v. */
 __attribute__((format(printf, 3, 4)))
 void field_error(struct reader *r, const struct json *v, const char *fmt, ...);
+/* Remember where @what was written. */
+void field_said(struct reader *r, enum policy_said what, const struct json *v);
+/* @text, of @v, expanded to an absolute path; NULL after an error. */
+const char *field_path(struct reader *r, const struct json *v,
+		       const char *text);
 /* Each string of the list @v; other members are errors. */
 void field_strings(struct reader *r, const struct json *v,
 		   void (*each)(struct reader *r, const struct json *s,

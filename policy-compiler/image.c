@@ -253,8 +253,7 @@ static int check_header(const struct image *im, struct err *e)
 {
 	const struct image_limits *l = &im->limits;
 
-	if (im->profile != PROFILE_WORKTREE &&
-	    im->profile != PROFILE_OS_HARDENED)
+	if (im->profile > PROFILE_OS_HARDENED || im->profile == PROFILE_WASI)
 		return damaged(e, "profile", im->profile);
 	if (im->level > LEVEL_NETWORK)
 		return damaged(e, "level", im->level);

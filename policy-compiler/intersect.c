@@ -1,18 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intersection with a ceiling: what is left is granted by both. Of roots, each
- * side's stay where the other side grants as much at that place, so a root
- * inside the other's root stays; read-only roots and denies of both stay.
+ * Intersection: what is left is granted by both. Of roots, each side's stay
+ * where the other side grants as much at that place, so a root inside the
+ * other's root stays; read-only roots and denies of both stay.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "index.h"
+#include "net.h"
 #include "preset.h"
 
+/* A policy to be asked, with what its presets let read, all the way down. */
+struct side {
+	const struct policy *p;
+	struct root_index index;
+	struct arena mem;
+	const char *preset[256];
+	size_t presets;
+};
+
 struct grant {
-	bool read, write;
+	bool read, write, socket;
 	enum policy_list list;	/* of the root that grants writing */
 };
 
@@ -21,81 +32,101 @@ static bool writable(enum policy_list list)
 	return list == LIST_WORKSPACE || list == LIST_WRITE;
 }
 
-/* Presets grant reading to what they let read and run, all the way down. */
-static int preset_reads(const struct policy *p, const struct context *c,
-			const char *path, bool *yes)
+static int side_begin(struct side *s, const struct policy *p,
+		      const struct context *c)
 {
 	const uint32_t want = LH_ROOT_READ | LH_ROOT_EXEC;
-	struct arena mem = { 0 };
 	struct preset_root pr;
 	const char *at = NULL;
 	int r;
 
-	while ((r = preset_next(p, c, &mem, &at, &pr)) > 0)
+	*s = (struct side){ .p = p };
+	while ((r = preset_next(p, c, &s->mem, &at, &pr)) > 0)
 		if ((pr.flags & want) == want &&
-		    !(pr.flags & IMAGE_ROOT_SELF) &&
-		    root_covers(pr.path, path))
-			*yes = true;
-	arena_free(&mem);
-	return r;
+		    !(pr.flags & IMAGE_ROOT_SELF) && s->presets < 256)
+			s->preset[s->presets++] = pr.path;
+	return r ? r : index_begin(&s->index, p);
 }
 
-/* What @p grants at @path: the deepest root decides about writing. */
-static int grant_at(const struct policy *p, const struct context *c,
-		    const char *path, struct grant *g)
+static void side_end(struct side *s)
+{
+	index_end(&s->index);
+	arena_free(&s->mem);
+}
+
+/* What the roots just at the first @len bytes of @path say; the deepest win. */
+static void grant_here(const struct side *s, const char *path, size_t len,
+		       bool *decided, struct grant *g)
 {
 	const struct policy_root *r;
-	size_t i, len, deepest = 0;
+	bool shut = false, open = false;
+	size_t at = 0;
 
-	*g = (struct grant){ 0 };
-	for (i = 0; i < p->root_count; i++) {
-		r = &p->roots[i];
-		if (r->list == LIST_DENY || !root_covers(r->path, path))
+	while ((r = index_next(&s->index, path, len, &at))) {
+		if (r->list == LIST_SOCKET)
+			g->socket = true;
+		if (r->list == LIST_SOCKET || r->list == LIST_DENY)
 			continue;
 		g->read = true;
-		if (r->list == LIST_READ)
+		if (*decided || r->list == LIST_READ)
 			continue;
-		len = strlen(r->path);
-		if (len < deepest || (len == deepest && g->write &&
-				      writable(r->list)))
-			continue;
-		if (len > deepest || !writable(r->list)) {
-			g->write = writable(r->list);
+		if (!writable(r->list))
+			shut = true;
+		else if (!open || r->list < g->list)
 			g->list = r->list;
-		}
-		deepest = len;
+		open |= writable(r->list);
 	}
-	return g->read ? 0 : preset_reads(p, c, path, &g->read);
+	if (shut || open) {
+		*decided = true;
+		g->write = open && !shut;
+	}
 }
 
-static bool present(const struct policy *p, enum policy_list list,
+static struct grant grant_at(const struct side *s, const char *path)
+{
+	struct grant g = { 0 };
+	bool decided = false;
+	size_t len, i;
+
+	for (len = strlen(path); len; len = index_parent(path, len))
+		grant_here(s, path, len, &decided, &g);
+	for (i = 0; !g.read && i < s->presets; i++)
+		g.read = root_covers(s->preset[i], path);
+	return g;
+}
+
+static bool present(const struct side *s, enum policy_list list,
 		    const char *path)
 {
-	size_t i;
+	const struct policy_root *r;
+	size_t at = 0;
 
-	for (i = 0; i < p->root_count; i++)
-		if (p->roots[i].list == list &&
-		    !strcmp(p->roots[i].path, path))
+	while ((r = index_next(&s->index, path, strlen(path), &at)))
+		if (r->list == list)
 			return true;
 	return false;
 }
 
 /* The inner policy's root @r as far as @outer goes along. */
 static int keep_inner(struct policy *out, const struct policy_root *r,
-		      const struct policy *outer, const struct context *c,
-		      struct diags *d)
+		      const struct side *inner, const struct side *outer,
+		      enum policy_outer kind, struct diags *d)
 {
 	enum policy_list list = r->list;
-	struct grant g;
-	int rc;
+	struct grant g = grant_at(outer, r->path);
 
-	if (list != LIST_DENY) {
-		rc = grant_at(outer, c, r->path, &g);
-		if (rc)
-			return rc;
-		if (!g.read || (writable(list) && !g.write))
+	if (list == LIST_SOCKET && kind == OUTER_SESSION)
+		return 0;
+	if (list == LIST_SOCKET && !g.socket) {
+		diag_warn(d, &r->at, "the ceiling %s does not grant sockets "
+			  "below %s", outer->p->source, r->path);
+		return 0;
+	}
+	if (list != LIST_DENY && list != LIST_SOCKET) {
+		if (kind == OUTER_CEILING &&
+		    (!g.read || (writable(list) && !g.write)))
 			diag_warn(d, &r->at, "the ceiling %s does not grant "
-				  "%s %s", outer->source,
+				  "%s %s", outer->p->source,
 				  g.read ? "writing to" : "reading",
 				  r->path);
 		if (!g.read)
@@ -103,52 +134,62 @@ static int keep_inner(struct policy *out, const struct policy_root *r,
 		if (writable(list) && !g.write)
 			list = LIST_READ;
 	}
-	if (list != r->list && present(out, list, r->path))
+	if (list != r->list && present(inner, list, r->path))
 		return 0;
 	return policy_add_root(out, list, r->optional, r->path, r->rule,
 			       &r->at, d);
 }
 
-/* The ceiling's root @r where it lies inside what @inner grants. */
+/* The outer's root @r where it lies inside what @inner grants. */
 static int keep_outer(struct policy *out, const struct policy_root *r,
-		      const struct policy *inner, const struct context *c,
-		      struct diags *d)
+		      const struct side *inner, const struct side *outer,
+		      enum policy_outer kind, struct diags *d)
 {
+	const char *word = kind == OUTER_CEILING ? "ceiling" : "outer";
 	enum policy_list list = r->list;
-	struct grant g;
-	int rc;
+	struct grant g = grant_at(inner, r->path);
 
-	if (list != LIST_DENY) {
-		rc = grant_at(inner, c, r->path, &g);
-		if (rc)
-			return rc;
+	if (list == LIST_SOCKET && kind == OUTER_CEILING && !g.socket)
+		return 0;
+	if (list != LIST_DENY && list != LIST_SOCKET) {
 		if (!g.read)
 			return 0;
 		if (writable(list))
 			list = g.write ? g.list : LIST_READ;
 	}
-	if (present(out, list, r->path))
+	/* The inner one stays if the outer goes along, and so with its own. */
+	if (present(inner, list, r->path) &&
+	    !(list == LIST_SOCKET && kind == OUTER_SESSION))
+		return 0;
+	if (list != r->list && present(outer, list, r->path))
 		return 0;
 	/* Where nothing is, the inner policy asked for nothing. */
 	return policy_add_root(out, list, true, r->path,
-			       arena_print(&out->mem, "ceiling:%s", r->rule),
+			       arena_print(&out->mem, "%s:%s", word, r->rule),
 			       &r->at, d);
 }
 
 static int intersect_roots(struct policy *p, const struct policy *outer,
-			   const struct context *c, struct diags *d)
+			   enum policy_outer kind, const struct context *c,
+			   struct diags *d)
 {
-	struct policy inner = *p;
+	struct policy old = *p;
+	struct side a, b;
 	size_t i;
-	int r = 0;
+	int r, r2;
 
+	r = side_begin(&a, &old, c);
+	r2 = side_begin(&b, outer, c);
 	p->roots = NULL;
 	p->root_count = 0;
-	for (i = 0; !r && i < inner.root_count; i++)
-		r = keep_inner(p, &inner.roots[i], outer, c, d);
+	r = r ? r : r2;
+	for (i = 0; !r && i < old.root_count; i++)
+		r = keep_inner(p, &old.roots[i], &a, &b, kind, d);
 	for (i = 0; !r && i < outer->root_count; i++)
-		r = keep_outer(p, &outer->roots[i], &inner, c, d);
-	free(inner.roots);
+		r = keep_outer(p, &outer->roots[i], &a, &b, kind, d);
+	side_end(&a);
+	side_end(&b);
+	free(old.roots);
 	return r;
 }
 
@@ -164,7 +205,7 @@ static bool env_passes(const struct policy *p, const char *name)
 	return false;
 }
 
-/* A ceiling that is silent about the environment leaves it alone. */
+/* An outer policy that is silent about the environment leaves it alone. */
 static void intersect_env(struct policy *p, const struct policy *outer)
 {
 	size_t i, n = 0;
@@ -184,12 +225,188 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static void intersect_limits(struct policy_limits *l,
+			     const struct policy_limits *o)
+{
+	l->wall_time = smaller(l->wall_time, o->wall_time);
+	l->grace = smaller(l->grace, o->grace);
+	l->idle_time = smaller(l->idle_time, o->idle_time);
+	l->memory = smaller(l->memory, o->memory);
+	l->swap = smaller(l->swap, o->swap);
+	l->file_size = smaller(l->file_size, o->file_size);
+	l->capture_bytes = smaller(l->capture_bytes, o->capture_bytes);
+	l->io = smaller(l->io, o->io);
+	l->pids = smaller(l->pids, o->pids);
+	l->open_files = smaller(l->open_files, o->open_files);
+	l->cpu = smaller(l->cpu, o->cpu);
+}
+
+/* Names that are protected by either; spared only by both. */
+static int intersect_protects(struct policy *p, const struct policy *outer,
+			      struct diags *d)
+{
+	const struct policy_protect *n;
+	size_t i, k, kept = 0;
+	int r = 0;
+
+	for (i = 0; i < p->protect_count; i++)
+		if (!p->protects[i].exclude ||
+		    policy_excludes(outer, p->protects[i].name))
+			p->protects[kept++] = p->protects[i];
+	p->protect_count = kept;
+	for (i = 0; !r && i < outer->protect_count; i++) {
+		n = &outer->protects[i];
+		for (k = 0; k < kept && !n->exclude; k++)
+			if (!p->protects[k].exclude &&
+			    !strcmp(p->protects[k].name, n->name))
+				break;
+		if (!n->exclude && k == kept)
+			r = policy_add_protect(p, false, n->name, n->rule,
+					       &n->at, d);
+	}
+	return r;
+}
+
+static bool port_in(const struct policy *p, enum policy_port_list list,
+		    uint32_t port)
+{
+	size_t i;
+
+	for (i = 0; i < p->port_count; i++)
+		if (p->ports[i].list == list && p->ports[i].lo <= port &&
+		    p->ports[i].hi >= port)
+			return true;
+	return false;
+}
+
+/* The ranges of @old as far as @outer has their ports too. */
+static int intersect_ports(struct policy *p, const struct policy *old,
+			   const struct policy *outer, struct diags *d)
+{
+	const struct policy_ports *o;
+	char text[16];
+	uint32_t lo, hi;
+	size_t i;
+
+	for (i = 0; i < old->port_count; i++) {
+		o = &old->ports[i];
+		for (lo = o->lo; lo <= o->hi; lo = hi + 1) {
+			hi = lo;
+			if (!port_in(outer, o->list, lo))
+				continue;
+			while (hi < o->hi && port_in(outer, o->list, hi + 1))
+				hi++;
+			ports_text(&(struct policy_ports){ .lo = lo,
+				   .hi = hi }, text);
+			if (policy_add_ports(p, o->list, text, &o->at, d))
+				return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static int intersect_grants(struct policy *p, const struct policy *outer,
+			    enum policy_outer kind, struct diags *d)
+{
+	struct policy old = *p;
+	int r;
+
+	p->ports = NULL;
+	p->port_count = 0;
+	if (kind == OUTER_SESSION) {
+		p->grants = outer->grants;
+		p->bind_any = outer->bind_any;
+		r = intersect_ports(p, outer, outer, d);
+	} else {
+		p->grants &= outer->grants;
+		if (outer->bind_any < p->bind_any)
+			p->bind_any = outer->bind_any;
+		r = intersect_ports(p, &old, outer, d);
+	}
+	free(old.ports);
+	return r;
+}
+
+/* Add @n unless a rule of @p says as much already. */
+static int add_rule(struct policy *p, const struct policy_net *n,
+		    struct diags *d)
+{
+	size_t i;
+
+	for (i = 0; i < p->net_count; i++)
+		if (p->net[i].deny == n->deny &&
+		    (n->deny ? net_same(&p->net[i], n) :
+		     net_covers(&p->net[i], n)))
+			return 0;
+	return policy_add_net_rule(p, n, d);
+}
+
+/* Does a rule of @p allow all of @n? */
+static bool allows(const struct policy *p, const struct policy_net *n)
+{
+	size_t i;
+
+	if (p->egress_default == EGRESS_ALLOW)
+		return true;
+	for (i = 0; i < p->net_count; i++)
+		if (!p->net[i].deny && net_covers(&p->net[i], n))
+			return true;
+	return false;
+}
+
+/* Of @from's rules: denies, and allows that @other goes along with. */
+static int keep_rules(struct policy *p, const struct policy *from,
+		      const struct policy *other, bool first, struct diags *d)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; !r && i < from->net_count; i++)
+		if (from->net[i].deny || allows(other, &from->net[i]))
+			r = first ? policy_add_net_rule(p, &from->net[i], d) :
+				add_rule(p, &from->net[i], d);
+	return r;
+}
+
+static int intersect_egress(struct policy *p, const struct policy *outer,
+			    struct diags *d)
+{
+	struct policy old = *p;
+	struct policy_net n;
+	size_t i, k;
+	int r;
+
+	p->net = NULL;
+	p->net_count = 0;
+	p->egress_given |= outer->egress_given;
+	if (outer->egress_default < p->egress_default)
+		p->egress_default = outer->egress_default;
+	r = keep_rules(p, &old, outer, true, d);
+	if (!r)
+		r = keep_rules(p, outer, &old, false, d);
+	/* Two that overlap, and neither has the other inside. */
+	for (i = 0; !r && i < old.net_count; i++)
+		for (k = 0; !r && k < outer->net_count; k++)
+			if (!old.net[i].deny && !outer->net[k].deny &&
+			    net_meet(&old.net[i], &outer->net[k], &n))
+				r = add_rule(p, &n, d);
+	free(old.net);
+	return r;
+}
+
 int policy_intersect(struct policy *p, const struct policy *outer,
-		     const struct context *c, struct diags *d)
+		     enum policy_outer kind, const struct context *c,
+		     struct diags *d)
 {
 	struct place at = { .file = outer->source };
-	int r = intersect_roots(p, outer, c, d);
+	int r = intersect_roots(p, outer, kind, c, d);
 
+	if (!r)
+		r = intersect_protects(p, outer, d);
+	if (!r)
+		r = intersect_grants(p, outer, kind, d);
+	if (!r)
+		r = intersect_egress(p, outer, d);
 	if (r == -ENOMEM)
 		diag_error(d, &at, "out of memory");
 	if (r)
@@ -198,17 +415,19 @@ int policy_intersect(struct policy *p, const struct policy *outer,
 		p->profile = outer->profile;
 	if (outer->level < p->level) {
 		at.pointer = "/side_effect_level";
-		diag_warn(d, &at, "lowers the level from %s to %s",
-			  level_names[p->level], level_names[outer->level]);
+		if (kind == OUTER_CEILING)
+			diag_warn(d, &at, "lowers the level from %s to %s",
+				  level_names[p->level],
+				  level_names[outer->level]);
 		p->level = outer->level;
 	}
 	p->caps &= outer->caps;
 	p->presets &= outer->presets;
 	intersect_env(p, outer);
-	p->limits.wall_time = smaller(p->limits.wall_time,
-				      outer->limits.wall_time);
-	p->limits.grace = smaller(p->limits.grace, outer->limits.grace);
-	p->limits.memory = smaller(p->limits.memory, outer->limits.memory);
-	p->limits.pids = smaller(p->limits.pids, outer->limits.pids);
+	intersect_limits(&p->limits, &outer->limits);
+	if (outer->mode < p->mode)
+		p->mode = outer->mode;
+	if (outer->on_loss > p->on_loss)
+		p->on_loss = outer->on_loss;
 	return 0;
 }

@@ -77,6 +77,13 @@ bool limit_count(const char *s, uint64_t *n)
 	return number(s, counts, n);
 }
 
+bool limit_percent(const char *s, uint64_t *n)
+{
+	static const struct unit percent[] = { { "%", 1 }, { NULL, 0 } };
+
+	return number(s, percent, n) && *n && *n <= LIMIT_CPU_MAX;
+}
+
 void limit_time_text(uint64_t ns, char out[32])
 {
 	text(ns, times, out);
@@ -85,4 +92,9 @@ void limit_time_text(uint64_t ns, char out[32])
 void limit_size_text(uint64_t bytes, char out[32])
 {
 	text(bytes, sizes, out);
+}
+
+void limit_percent_text(uint64_t n, char out[32])
+{
+	snprintf(out, 32, "%llu%%", (unsigned long long)n);
 }

@@ -14,6 +14,10 @@
 #include "filter.h"
 #include "preset.h"
 
+/* LH_ITEMS_MAX, IMAGE_RULES_MAX and IMAGE_BYTES_MAX */
+#define TOO_LARGE "too large: with the credential list at most 16384 roots, " \
+	"65535 rules and 8 MiB"
+
 struct lower {
 	const struct policy *p;
 	const struct context *c;
@@ -39,6 +43,8 @@ static void lower_root(struct lower *l, const struct policy_root *r)
 	enum image_root_kind kind = ROOT_PLAIN;
 
 	switch (r->list) {
+	case LIST_SOCKET:
+		return;
 	case LIST_WORKSPACE:
 	case LIST_WRITE:
 		if (l->caps & CAP_WRITE_TEXT)
@@ -74,10 +80,46 @@ static void lower_presets(struct lower *l)
 		l->b.error = rc;
 }
 
+/* The operator may lift an entry for one run; a policy never. */
+static bool is_lifted(struct lower *l, const char *path)
+{
+	struct policy_lift *lift = l->p->lifts;
+	bool yes = false;
+	size_t i;
+
+	for (i = 0; i < l->p->lift_count; i++) {
+		if (!strcmp(lift[i].path, path))
+			lift[i].hit = yes = true;
+		else if (!lift[i].inside && root_covers(path, lift[i].path))
+			lift[i].inside = path;
+	}
+	return yes;
+}
+
 static void lower_credential(struct lower *l, const char *path,
 			     const char *rule)
 {
-	build_root(&l->b, path, LH_ROOT_DENY, ROOT_CREDENTIAL, rule);
+	if (!is_lifted(l, path))
+		build_root(&l->b, path, LH_ROOT_DENY, ROOT_CREDENTIAL,
+			   rule);
+}
+
+/* A lift that lifts nothing would be believed to. */
+static void check_lifts(struct lower *l)
+{
+	const struct policy_lift *lift = l->p->lifts;
+	size_t i;
+
+	for (i = 0; i < l->p->lift_count; i++) {
+		if (lift[i].inside)
+			diag_error(l->d, &lift[i].at, "is inside %s, which "
+				   "the credential list denies as a whole; "
+				   "name that", lift[i].inside);
+		else if (!lift[i].hit)
+			diag_error(l->d, &lift[i].at, "is no entry of the "
+				   "credential list, so there is nothing to "
+				   "lift");
+	}
 }
 
 /*
@@ -220,32 +262,39 @@ static void lower_path(struct lower *l)
 	}
 }
 
+static enum image_protect_kind protect_kind(const struct data_entry *e)
+{
+	return data_has(e, "repository") ? PROTECT_REPOSITORY :
+		data_has(e, "gitlink") ? PROTECT_GITLINK :
+		data_has(e, "wild") ? PROTECT_WILD : PROTECT_HOME;
+}
+
 static void lower_protected(struct lower *l)
 {
-	static const struct {
-		const char *word, *prefix;
-		enum image_protect_kind kind;
-	} forms[] = {
-		{ "repository", ".git/", PROTECT_REPOSITORY },
-		{ "gitlink", "", PROTECT_GITLINK },
-		{ "wild", "**/", PROTECT_WILD },
-		{ "home", "~/", PROTECT_HOME },
-	};
-	const char *at = NULL, *name;
+	const struct policy_protect *own;
+	const char *at = NULL, *text;
 	struct data_entry e;
+	bool wild;
 	size_t i;
 
 	while (data_next(DATA_PROTECTED, &at, &e)) {
-		if (data_has(&e, "path")) {
-			lower_path(l);
+		text = kept(l, protect_text(&l->mem, &e));
+		if (policy_excludes(l->p, text))
 			continue;
-		}
-		name = TEXT(l, "%.*s", e.path.len, e.path.s);
-		for (i = 0; i < sizeof(forms) / sizeof(*forms); i++)
-			if (data_has(&e, forms[i].word))
-				build_protect(&l->b, name, forms[i].kind,
-					      TEXT(l, "builtin:protect/%s%s",
-						   forms[i].prefix, name));
+		if (data_has(&e, "path"))
+			lower_path(l);
+		else
+			build_protect(&l->b, TEXT(l, "%.*s", e.path.len,
+						  e.path.s), protect_kind(&e),
+				      TEXT(l, "builtin:protect/%s", text));
+	}
+	for (i = 0; i < l->p->protect_count; i++) {
+		own = &l->p->protects[i];
+		wild = !strncmp(own->name, "**/", 3);
+		if (!own->exclude)
+			build_protect(&l->b, own->name + (wild ? 3 : 0),
+				      wild ? PROTECT_WILD : PROTECT_ROOT,
+				      own->rule);
 	}
 }
 
@@ -257,6 +306,7 @@ static void lower_all(struct lower *l)
 		lower_root(l, &l->p->roots[i]);
 	lower_presets(l);
 	lower_credentials(l);
+	check_lifts(l);
 	if (l->caps & CAP_WRITES)
 		lower_protected(l);
 	for (i = 0; i < l->p->env_count; i++)
@@ -334,8 +384,7 @@ int policy_lower(const struct policy *p, const struct context *c,
 		r = image_check(im, im->size, &e);
 	if (r)
 		diag_error(d, &at, "%s", e.num ? e.msg : r == -E2BIG ?
-			   "too large: at most 8192 roots, 65535 rules and "
-			   "8 MiB" : strerror(-r));
+			   TOO_LARGE : strerror(-r));
 	build_free(&l.b);
 	arena_free(&l.mem);
 	if (d->errors) {

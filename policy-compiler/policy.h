@@ -54,6 +54,8 @@ enum policy_list {
 #define POLICY_NAME_MAX 64u
 #define LIMIT_MEMORY_MIN (1u << 20)
 #define LIMIT_PIDS_MAX 4194304u	/* the kernel's own, 64 bit */
+#define LIMIT_OPEN_FILES_MAX 1048576u	/* fs.nr_open, unless it was changed */
+#define LIMIT_CPU_MAX 100000u	/* percent: a thousand processors */
 
 /* A bit and its word in the language. */
 struct word_bit {
@@ -120,6 +122,14 @@ struct policy_protect {
 	struct place at;
 };
 
+/* An entry of the credential list that the operator lifts for one run. */
+struct policy_lift {
+	const char *path;	/* absolute, lexically normal */
+	bool hit;		/* there is such an entry */
+	const char *inside;	/* the entry that it lies below, or NULL */
+	struct place at;
+};
+
 enum policy_mode { MODE_ENFORCE, MODE_REPORT };
 enum policy_on_loss { LOSS_CONTINUE, LOSS_KILL };
 enum policy_bind_any { BIND_ANY_REFUSE, BIND_ANY_LOOPBACK };
@@ -174,6 +184,8 @@ struct policy {
 	size_t net_count;
 	struct policy_protect *protects;
 	size_t protect_count;
+	struct policy_lift *lifts;	/* in the arena */
+	size_t lift_count;
 	bool crowded;		/* too much of something, and it was said */
 	struct policy_limits limits;
 	struct place said[SAID_COUNT];	/* where each was written; .file NULL:
@@ -195,6 +207,22 @@ int policy_add_root(struct policy *p, enum policy_list list, bool optional,
 /* A later entry of the same name replaces the earlier one. NULL: pass. */
 int policy_set_env(struct policy *p, const char *name, const char *value,
 		   const struct place *at, struct diags *d);
+int policy_add_env_file(struct policy *p, const char *path,
+			const struct place *at, struct diags *d);
+/* These two return NULL, or why @text is none (static); what else is in @d. */
+const char *policy_add_ports(struct policy *p, enum policy_port_list list,
+			     const char *text, const struct place *at,
+			     struct diags *d);
+const char *policy_add_net(struct policy *p, bool deny, const char *text,
+			   const char *rule, const struct place *at,
+			   struct diags *d);
+int policy_add_net_rule(struct policy *p, const struct policy_net *rule,
+			struct diags *d);
+int policy_add_protect(struct policy *p, bool exclude, const char *name,
+		       const char *rule, const struct place *at,
+		       struct diags *d);
+/* Whether `protect.exclude` has @name, as the list writes it: ".git/config". */
+bool policy_excludes(const struct policy *p, const char *name);
 
 /*
  * Fill in the default workspace, and check what holds between the fields; once
@@ -212,9 +240,19 @@ uint32_t policy_caps(const struct policy *p);
  */
 void policy_enforceable(const struct policy *p, bool warn, struct diags *d);
 
-/* Narrow @p to what @outer, a ceiling, grants too. */
+enum policy_outer {
+	OUTER_CEILING,	/* a limit: grants nothing by itself */
+	OUTER_SESSION,	/* what it grants beyond files, the inner one has */
+};
+
+/*
+ * Narrow @p to what @outer grants too. Loopback, ports, socket roots, tracing
+ * and user namespaces: under a ceiling what both grant; inside a session the
+ * outer's, which an inner policy neither brings in nor erases.
+ */
 int policy_intersect(struct policy *p, const struct policy *outer,
-		     const struct context *c, struct diags *d);
+		     enum policy_outer kind, const struct context *c,
+		     struct diags *d);
 
 /* The policy as JSON that parses again; without environment values. */
 int policy_print(const struct policy *p, char **out, size_t *len);
@@ -242,9 +280,12 @@ bool limit_time(const char *text, uint64_t *ns);
 /* "512M", "2G", "65536" (powers of 1024) to bytes. */
 bool limit_size(const char *text, uint64_t *bytes);
 bool limit_count(const char *text, uint64_t *n);
+/* "150%" to 150, from 1 to LIMIT_CPU_MAX. */
+bool limit_percent(const char *text, uint64_t *n);
 /* The shortest text that reads back as the same. */
 void limit_time_text(uint64_t ns, char out[32]);
 void limit_size_text(uint64_t bytes, char out[32]);
+void limit_percent_text(uint64_t percent, char out[32]);
 
 /* Whether @name may stand in an environment. */
 bool env_name_ok(const char *name);

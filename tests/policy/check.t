@@ -139,9 +139,9 @@ refuses 1 "larger than 1048576 bytes" "a little too large" -- \
 lh check big.json 2>why
 ok $? "as large as it may be"
 awk 'BEGIN { printf "{\"version\":1,\"workspace_roots\":["
-	for (i = 0; i < 5000; i++) printf "\"/x/%d\",", i
+	for (i = 0; i < 17000; i++) printf "\"/x/%d\",", i
 	print "\"/y\"]}" }' >many.json
-refuses 1 "more than 4096 roots" "too many roots" -- "$policy" check many.json
+refuses 1 "more than 16384 roots" "too many roots" -- "$policy" check many.json
 awk 'BEGIN { printf "{\"version\":1"
 	for (i = 0; i < 5000; i++) printf ",\"k%d\":1", i
 	print "}" }' >many.json

@@ -183,7 +183,7 @@ TEST_F(policy, name_service_files_open_under_network_alone)
 		n += !strcmp(image_string(self->im, r[i].path),
 			     "/etc/resolv.conf");
 	EXPECT_EQ(1, n);
-	EXPECT_NE(NULL, strstr(self->said, "warning: network grants no"));
+	EXPECT_NE(NULL, strstr(self->said, "warning: the level network grants no"));
 }
 
 TEST_F(policy, the_image_says_who_and_where)

@@ -142,7 +142,7 @@ static int check_hashed(struct image *im)
 
 TEST_F(image, every_field_is_looked_at)
 {
-	WRONG(im->profile = PROFILE_UNRESTRICTED);
+	WRONG(im->profile = PROFILE_WASI);
 	WRONG(im->profile = 99);
 	WRONG(im->level = LEVEL_NETWORK + 1);
 	WRONG(im->flags |= 4);

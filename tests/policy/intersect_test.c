@@ -87,7 +87,7 @@ static void meet(struct policy *out, const struct policy *inner,
 	struct diags d = { 0 };
 
 	copy_policy(out, inner);
-	if (policy_intersect(out, outer, &here, &d))
+	if (policy_intersect(out, outer, OUTER_CEILING, &here, &d))
 		abort();
 	diags_free(&d);
 }

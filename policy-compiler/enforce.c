@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the language has and this build does not enforce. Whoever makes the
+ * kernel enforce one of these takes its line out.
+ */
+#include "policy.h"
+
+#define NO "not enforceable by this build"
+
+static void say(const struct policy *p, const struct place *at, bool warn,
+		const char *what, struct diags *d)
+{
+	struct place here = at->file ? *at : (struct place){
+		.file = p->source };
+
+	(warn ? diag_warn : diag_error)(d, &here, NO "%s; leave it out", what);
+}
+
+static const struct {
+	uint32_t grant;
+	enum policy_said said, or;
+	const char *what;
+} grants[] = {
+	{ GRANT_LOOPBACK_TCP, SAID_LOOPBACK, SAID_TCP_LOOPBACK,
+	  ", which refuses all of loopback" },
+	{ GRANT_USER_NAMESPACES, SAID_USER_NAMESPACES, SAID_USER_NAMESPACES,
+	  ", which refuses all new user namespaces" },
+	{ GRANT_PTRACE, SAID_PTRACE, SAID_PTRACE,
+	  ", which refuses all tracing" },
+};
+
+void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
+{
+	const struct policy_limits *l = &p->limits;
+	const struct {
+		uint64_t value;
+		enum policy_said said;
+	} limits[] = {
+		{ l->idle_time, SAID_IDLE_TIME }, { l->swap, SAID_SWAP },
+		{ l->cpu, SAID_CPU }, { l->io, SAID_IO },
+		{ l->open_files, SAID_OPEN_FILES },
+		{ l->file_size, SAID_FILE_SIZE },
+		{ l->capture_bytes, SAID_CAPTURE_BYTES },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++)
+		if (limits[i].value != IMAGE_NO_LIMIT)
+			say(p, &p->said[limits[i].said], warn, "", d);
+	if (p->on_loss != LOSS_CONTINUE)
+		say(p, &p->said[SAID_ON_LOSS], warn, ", which goes on and "
+		    "counts", d);
+	/* Without confinement there are no rules that could be missing. */
+	if (p->profile < PROFILE_WORKTREE)
+		return;
+	for (i = 0; i < sizeof(grants) / sizeof(*grants); i++)
+		if (p->grants & grants[i].grant)
+			say(p, &p->said[p->said[grants[i].said].file ?
+				grants[i].said : grants[i].or], warn,
+			    grants[i].what, d);
+	for (i = 0; i < p->port_count; i++)
+		say(p, &p->ports[i].at, warn, ", which opens no port", d);
+	if (p->bind_any != BIND_ANY_REFUSE)
+		say(p, &p->said[SAID_BIND_ANY], warn, ", which refuses all "
+		    "binds", d);
+	for (i = 0; i < p->root_count; i++)
+		if (p->roots[i].list == LIST_SOCKET)
+			say(p, &p->roots[i].at, warn, ", which lets no socket "
+			    "of the host be reached", d);
+	for (i = 0; i < p->net_count; i++)
+		if (!p->net[i].deny)
+			say(p, &p->net[i].at, warn, ", which refuses every "
+			    "destination", d);
+	if (p->egress_default != EGRESS_DENY)
+		say(p, &p->said[SAID_EGRESS_DEFAULT], warn, ", which refuses "
+		    "every destination", d);
+	if (p->mode != MODE_ENFORCE)
+		say(p, &p->said[SAID_MODE], warn, ", which always enforces", d);
+}

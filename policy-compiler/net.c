@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Destinations: an address and how many of its bits count, ports, protocols.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "net.h"
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyz"
+	"ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/* A whole number up to @most at @s; what follows it, or NULL. */
+static const char *number(const char *s, unsigned int most, unsigned int *out)
+{
+	size_t digits = strspn(s, "0123456789"), i;
+
+	if (!digits || digits > 5 || (digits > 1 && *s == '0'))
+		return NULL;
+	*out = 0;
+	for (i = 0; i < digits; i++)
+		*out = *out * 10 + (s[i] - '0');
+	return *out > most ? NULL : s + digits;
+}
+
+const char *ports_parse(const char *text, uint16_t *lo, uint16_t *hi)
+{
+	static const char why[] = "no port: write a number from 1 to 65535, "
+		"or two with a hyphen between, as in \"8000-8010\"";
+	unsigned int first, last;
+	const char *s = number(text, 65535, &first);
+
+	last = first;
+	if (s && *s == '-')
+		s = number(s + 1, 65535, &last);
+	if (!s || *s || !first)
+		return why;
+	if (last < first)
+		return "the first port of a range is the smaller one";
+	*lo = first;
+	*hi = last;
+	return NULL;
+}
+
+static bool bit(const uint8_t *addr, unsigned int i)
+{
+	return addr[i / 8] & (0x80 >> (i % 8));
+}
+
+static bool same_bits(const uint8_t *a, const uint8_t *b, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = n & ~7u; i < n; i++)
+		if (bit(a, i) != bit(b, i))
+			return false;
+	return !memcmp(a, b, n / 8);
+}
+
+static const char *no_address(const char *text)
+{
+	if (!strcmp(text, "*"))
+		return "for all addresses write \"0.0.0.0/0\" and \"::/0\"";
+	if (strchr(text, '%'))
+		return "an address with a zone cannot be a rule; leave out "
+		       "what follows the percent sign";
+	if (!strchr(text, ':') && (strpbrk(text, letters) || *text == '*'))
+		return "a name: this build decides by address, rules for "
+		       "names belong to a later version; write addresses";
+	return "no address: write 192.0.2.7, 10.0.0.0/8 or 2001:db8::/32, "
+	       "with ports 192.0.2.7:443 or [2001:db8::1]:443";
+}
+
+/* "ADDRESS[/PREFIX]" */
+static const char *parse_block(char *text, struct policy_net *n)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, 0xff };
+	char *slash = strchr(text, '/');
+	unsigned int bits, width, i;
+	const char *end;
+
+	if (slash)
+		*slash++ = 0;
+	n->v6 = strchr(text, ':');
+	width = n->v6 ? 128 : 32;
+	if (inet_pton(n->v6 ? AF_INET6 : AF_INET, text, n->addr) != 1)
+		return no_address(text);
+	bits = width;
+	end = slash ? number(slash, width, &bits) : "";
+	if (!end || *end)
+		return n->v6 ? "the prefix is a number from 0 to 128" :
+			"the prefix is a number from 0 to 32";
+	if (n->v6 && bits >= 96 && !memcmp(n->addr, mapped, 12))
+		return "an IPv4 address in IPv6 clothes; write it as IPv4";
+	for (i = bits; i < width; i++)
+		if (bit(n->addr, i))
+			return "the address has bits beyond its prefix; write "
+			       "the first address of the block, or a longer "
+			       "prefix";
+	n->prefix = bits;
+	return NULL;
+}
+
+/* Where ":PORTS" begins in @text, or NULL; brackets are taken off. */
+static const char *split_ports(char **text, char **ports)
+{
+	char *end;
+
+	*ports = NULL;
+	if (**text == '[') {
+		end = strchr(*text, ']');
+		if (!end || (end[1] && end[1] != ':'))
+			return "a bracket that is not closed; write "
+			       "[2001:db8::1]:443";
+		*end = 0;
+		++*text;
+		if (!strchr(*text, ':'))
+			return "brackets are for IPv6 addresses";
+		*ports = end[1] ? end + 2 : NULL;
+	} else {
+		end = strchr(*text, ':');
+		if (end && !strchr(end + 1, ':')) {
+			*end = 0;
+			*ports = end + 1;
+		}
+	}
+	return NULL;
+}
+
+const char *net_parse(const char *text, struct policy_net *n)
+{
+	char copy[128], *s = copy, *ports;
+	const char *why;
+
+	if (strlen(text) >= sizeof(copy))
+		return "too long for an address";
+	strcpy(copy, text);
+	memset(n->addr, 0, sizeof(n->addr));
+	n->lo = 0;
+	n->hi = 65535;
+	n->protocols = NET_TCP | NET_UDP;
+	if (!strncmp(s, "tcp/", 4) || !strncmp(s, "udp/", 4)) {
+		n->protocols = *s == 't' ? NET_TCP : NET_UDP;
+		s += 4;
+	}
+	why = split_ports(&s, &ports);
+	if (!why)
+		why = parse_block(s, n);
+	if (!why && ports)
+		why = ports_parse(ports, &n->lo, &n->hi);
+	return why;
+}
+
+static int range_text(uint16_t lo, uint16_t hi, char *out, size_t size)
+{
+	return lo == hi ? snprintf(out, size, "%u", lo) :
+		snprintf(out, size, "%u-%u", lo, hi);
+}
+
+void ports_text(const struct policy_ports *p, char out[16])
+{
+	range_text(p->lo, p->hi, out, 16);
+}
+
+void net_text(const struct policy_net *n, char out[NET_TEXT_MAX])
+{
+	bool all = !n->lo && n->hi == 65535, bracket = n->v6 && !all;
+	char addr[INET6_ADDRSTRLEN], prefix[8] = "", ports[16] = "";
+
+	inet_ntop(n->v6 ? AF_INET6 : AF_INET, n->addr, addr, sizeof(addr));
+	if (n->prefix != (n->v6 ? 128 : 32))
+		snprintf(prefix, sizeof(prefix), "/%u", n->prefix);
+	if (!all)
+		range_text(n->lo, n->hi, ports, sizeof(ports));
+	snprintf(out, NET_TEXT_MAX, "%s%s%s%s%s%s%s",
+		 n->protocols == NET_TCP ? "tcp/" :
+		 n->protocols == NET_UDP ? "udp/" : "", bracket ? "[" : "",
+		 addr, prefix, bracket ? "]" : "", all ? "" : ":", ports);
+}
+
+bool net_covers(const struct policy_net *a, const struct policy_net *b)
+{
+	return a->v6 == b->v6 && a->prefix <= b->prefix &&
+	       same_bits(a->addr, b->addr, a->prefix) && a->lo <= b->lo &&
+	       a->hi >= b->hi && !(b->protocols & ~a->protocols);
+}
+
+bool net_meet(const struct policy_net *a, const struct policy_net *b,
+	      struct policy_net *out)
+{
+	const struct policy_net *narrow = a->prefix > b->prefix ? a : b;
+	unsigned int bits = a->prefix < b->prefix ? a->prefix : b->prefix;
+
+	*out = *a;
+	if (a->v6 != b->v6 || !same_bits(a->addr, b->addr, bits))
+		return false;
+	memcpy(out->addr, narrow->addr, sizeof(out->addr));
+	out->prefix = narrow->prefix;
+	out->lo = a->lo > b->lo ? a->lo : b->lo;
+	out->hi = a->hi < b->hi ? a->hi : b->hi;
+	out->protocols = a->protocols & b->protocols;
+	return out->lo <= out->hi && out->protocols;
+}
+
+bool net_same(const struct policy_net *a, const struct policy_net *b)
+{
+	return net_covers(a, b) && net_covers(b, a);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Words for ports and destinations, and sets of them. Nothing is resolved and
+ * nothing is sent.
+ */
+#ifndef LH_NET_H
+#define LH_NET_H
+
+#include "policy.h"
+
+#define NET_TEXT_MAX 96u	/* "udp/[…/128]:65535-65535" and a NUL */
+
+/* "5432" or "8000-8010". NULL, or why not (static). */
+const char *ports_parse(const char *text, uint16_t *lo, uint16_t *hi);
+/*
+ * "[tcp/|udp/]ADDRESS[/PREFIX][:PORTS]"; an IPv6 address that has ports stands
+ * in brackets. NULL and the addresses, ports and protocols of *n; else why not
+ * (static).
+ */
+const char *net_parse(const char *text, struct policy_net *n);
+/* The shortest text that reads back as the same. */
+void net_text(const struct policy_net *n, char out[NET_TEXT_MAX]);
+void ports_text(const struct policy_ports *p, char out[16]);
+
+/* Whether all that @b names lies in what @a names. */
+bool net_covers(const struct policy_net *a, const struct policy_net *b);
+/* What both name, in the other fields as @a; false: nothing. */
+bool net_meet(const struct policy_net *a, const struct policy_net *b,
+	      struct policy_net *out);
+bool net_same(const struct policy_net *a, const struct policy_net *b);
+
+#endif
