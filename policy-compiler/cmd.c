@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd.h"
+#include "suggest.h"
 #include "tool.h"
 
 int complain(const struct err *e)
@@ -30,17 +31,44 @@ int usage(const char *fmt, ...)
 	return USAGE;
 }
 
-/* A file's image or policy. The name of a policy is sought in two places. */
+const char *meant(const char *word, const void *first, size_t stride, size_t n)
+{
+	static char text[80];
+	const char *near = suggest(word, first, stride, n);
+
+	*text = 0;
+	if (near)
+		snprintf(text, sizeof(text), ", did you mean %s?", near);
+	return text;
+}
+
+int request_try(const struct request *q, const struct compile_options *o,
+		const char *arg, struct image **im, struct diags *d)
+{
+	struct compile_options plain = { .context = &q->context };
+	struct place at = { .file = arg };
+	struct err e = { 0 };
+	size_t len = strlen(arg);
+	const char *msg = e.msg;
+	int r = tool_load(arg, o ? o : &plain, im, d, &e);
+
+	if (r && !d->errors) {
+		if (!strncmp(msg, arg, len) && !strncmp(msg + len, ": ", 2))
+			msg += len + 2;
+		diag_error(d, &at, "%s", msg);
+	}
+	return r ? FAILED : DONE;
+}
+
 int request_load(const struct request *q, const char *arg, struct image **im)
 {
-	struct compile_options o = { .context = &q->context };
 	struct diags d = { 0 };
-	struct err e = { 0 };
-	int r = tool_load(arg, &o, im, &d, &e);
+	int r = request_try(q, NULL, arg, im, &d);
 
-	diags_print(&d, stderr, "");
-	if (r && !d.errors)
-		complain(&e);
+	if (r && q->json)
+		report_json(arg, &d);
+	else
+		diags_print(&d, stderr, "");
 	diags_free(&d);
-	return r ? FAILED : DONE;
+	return r;
 }

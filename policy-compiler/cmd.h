@@ -18,7 +18,7 @@ struct request {
 	bool json;
 };
 
-enum exit_status { DONE, FAILED, USAGE, REFUSED };
+enum exit_status { DONE, FAILED, USAGE, REFUSED, WARNED };
 
 /* @n words of @args after the command's own. All return an exit status. */
 int cmd_check(const struct request *q, char **args, int n);
@@ -33,10 +33,19 @@ int complain(const struct err *e);
 /* Print it, escaped, with where to look; USAGE. */
 __attribute__((format(printf, 1, 2)))
 int usage(const char *fmt, ...);
+/* ", did you mean X?" for @word, one of @n as suggest() takes them, or "". */
+const char *meant(const char *word, const void *first, size_t stride,
+		  size_t n);
 /*
  * The image of the file or name @arg; diagnostics are printed. DONE, and the
- * caller owns *im, or FAILED.
+ * caller owns *im, or FAILED. Under --json the errors are the command's answer
+ * on the standard output; warnings are not, and go to the standard error.
  */
 int request_load(const struct request *q, const char *arg, struct image **im);
+/* The same, but nothing is printed: *d is the caller's. @o: or NULL. */
+int request_try(const struct request *q, const struct compile_options *o,
+		const char *arg, struct image **im, struct diags *d);
+/* @d, about @file, as one line of JSON on the standard output. */
+int report_json(const char *file, struct diags *d);
 
 #endif

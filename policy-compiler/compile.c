@@ -10,6 +10,7 @@
 
 #include "compile.h"
 #include "env-file.h"
+#include "warn.h"
 
 /* A policy and the document whose texts it borrows. */
 struct unit {
@@ -251,6 +252,8 @@ static int finish(struct compiled *k, const char *file, const char *base,
 		r = env_files_read(p, o->read_file, o->read_arg, d);
 	if (!r || r == -EINVAL)
 		r = policy_check(p, o->context, false, d);
+	if (!r && !d->errors)
+		policy_warn(p, o, base ? NULL : file, d);
 	if (!r)
 		r = d->errors ? -EINVAL : narrow(p, &k->outer, o, d);
 	return r;

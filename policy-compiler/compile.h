@@ -52,6 +52,7 @@ struct compile_options {
 	int (*read_file)(void *arg, const char *path, char **text, size_t *len,
 			 struct err *e);
 	void *read_arg;
+	bool check;		/* all warnings: see policy_warn() */
 	const char *ceiling;	/* text of the ceiling policy, or NULL */
 	size_t ceiling_len;
 	const char *ceiling_file;	/* its display name, absolute */

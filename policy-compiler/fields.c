@@ -75,6 +75,8 @@ static void unknown(struct reader *r, const struct json *v,
 		name_error(r, v, "unknown field; did you mean \"%s\"?", near);
 	else
 		name_error(r, v, "unknown field");
+	if (!other)
+		diag_instead(r->d, near);
 }
 
 /* "a string or a list" of the bits in @types. */
@@ -179,5 +181,6 @@ int field_word(struct reader *r, const struct json *v, const void *first,
 	else
 		field_error(r, v, "unknown word \"%.64s\"; there %s %s",
 			    v->text, i > 1 ? "are" : "is only", all);
+	diag_instead(r->d, near);
 	return -1;
 }

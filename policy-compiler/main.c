@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * lh-policy: the compiler as a program. Exit status: 0
- * done, 1 an error in a policy or a file, 2 wrong usage, 3 `explain` says no.
+ * lh-policy: the compiler as a program. Exit status: 0 done, 1 an error in a
+ * policy or a file, 2 wrong usage, 3 `explain` says no, 4 `check` only warns.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,7 +19,7 @@
 static const char help_text[] =
 "lh-policy: check and compile capability policies, and say what they mean\n"
 "\n"
-"  lh-policy check FILE...              all errors of each file\n"
+"  lh-policy check FILE...              all errors and warnings of each file\n"
 "  lh-policy compile FILE -o IMAGE      the image; same input, same bytes\n"
 "  lh-policy show FILE|IMAGE            the policy with all its defaults\n"
 "  lh-policy explain FILE|IMAGE OP PATH who allows or refuses it, and why\n"
@@ -32,7 +32,7 @@ static const char help_text[] =
 "      --home DIR       what ~ means (the user's home)\n"
 "      --user NAME      what ${USER} means (whoever asks)\n"
 "  -o, --output FILE    where compile writes\n"
-"      --json           explain: one JSON object\n"
+"      --json           the answer, or what is wrong, as JSON\n"
 "  -h, --help           this\n"
 "      --version        the version\n"
 "\n"
@@ -65,7 +65,30 @@ static int dispatch(struct request *q, char **args, int n)
 		context_free(&q->context);
 		return status;
 	}
-	return usage("no command is called %s", args[0]);
+	return usage("no command is called %s%s", args[0],
+		     meant(args[0], commands, sizeof(*commands),
+			   sizeof(commands) / sizeof(*commands)));
+}
+
+/*
+ * What getopt_long() did not take: @word, or a letter @c of it; @need: it is an
+ * option, but its value is missing.
+ */
+static int wrong_option(const char *word, int c, bool need,
+			const struct option *options, size_t n)
+{
+	char name[64];
+
+	if (need)
+		return usage("%s needs a value", word);
+	if (strncmp(word, "--", 2))
+		return usage("unrecognized option -%c", c);
+	snprintf(name, sizeof(name), "%.*s",
+		 (int)strcspn(word + 2, "="), word + 2);
+	if (c)
+		return usage("--%s takes no value", name);
+	return usage("unrecognized option --%s%s", name,
+		     meant(name, options, sizeof(*options), n));
 }
 
 /* What was promised to stdout is there, or the status says so. */
@@ -98,7 +121,7 @@ int main(int argc, char **argv)
 	int opt;
 
 	context_caller(&q.who, environ);
-	while ((opt = getopt_long(argc, argv, "C:o:h", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, ":C:o:h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'C': q.who.workspace = optarg; break;
 		case O_HOME: q.who.home = optarg; break;
@@ -113,7 +136,10 @@ int main(int argc, char **argv)
 			       LH_ABI);
 			return finish(DONE);
 		default:
-			return USAGE;
+			return wrong_option(argv[optind - 1], optopt,
+					    opt == ':', options,
+					    sizeof(options) /
+					    sizeof(*options) - 1);
 		}
 	}
 	return finish(dispatch(&q, argv + optind, argc - optind));

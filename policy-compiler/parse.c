@@ -83,7 +83,7 @@ struct place json_place(struct json_doc *doc, const struct json *v, bool key)
 	struct json_spot at = key && v->key ? v->key_at : v->at;
 
 	return (struct place){ doc->file, at.line, at.column,
-			       pointer_of(&doc->arena, v) };
+			       pointer_of(&doc->arena, v), doc->text, false };
 }
 
 const char *json_type_name(enum json_type t)
@@ -115,7 +115,8 @@ __attribute__((format(printf, 3, 4)))
 static int stop(struct parser *p, size_t at, const char *fmt, ...)
 {
 	struct json_spot spot = spot_of(p, at);
-	struct place place = { p->doc->file, spot.line, spot.column, NULL };
+	struct place place = { p->doc->file, spot.line, spot.column, NULL,
+			       p->doc->text, true };
 	char msg[256];
 	va_list args;
 
@@ -166,6 +167,10 @@ static const char *string_take(struct parser *p, size_t at,
 	uint32_t rune;
 	char *copy;
 
+	if (len > JSON_STRING_MAX) {
+		stop(p, at, "a string of more than %u bytes", JSON_STRING_MAX);
+		return NULL;
+	}
 	if (memchr(s, 0, len)) {
 		stop(p, at, "a NUL character (\\u0000) in a string");
 		return NULL;
@@ -264,7 +269,7 @@ static int on_string(void *ctx, const unsigned char *s, size_t len)
 static void duplicate(struct parser *p, const struct json *v)
 {
 	struct place at = { p->doc->file, p->key_at.line, p->key_at.column,
-			    pointer_of(&p->doc->arena, v) };
+			    pointer_of(&p->doc->arena, v), p->doc->text, true };
 
 	diag_error(p->diags, &at, "given twice; it stands on line %u already",
 		   v->key_at.line);

@@ -17,6 +17,7 @@
 #define JSON_DEPTH_MAX 16u
 #define JSON_VALUES_MAX 65536u
 #define JSON_KEYS_MAX 4096u	/* of one object */
+#define JSON_STRING_MAX 65536u	/* bytes, decoded */
 
 enum json_type {
 	JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_LIST, JSON_OBJECT,

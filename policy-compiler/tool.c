@@ -4,6 +4,7 @@
  * directory: a session could have put it there.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "data.h"
+#include "suggest.h"
 #include "tool.h"
 
 static int image_read(int fd, size_t size, const char *file,
@@ -79,19 +81,77 @@ static int arg_open(const char *arg, char **file, struct err *e)
 	return fd;
 }
 
-static int nothing_called(const char *arg, struct err *e)
+/* The names of policies, the site's first. */
+struct names {
+	char *list[256];
+	size_t count;
+};
+
+static void names_free(struct names *n)
 {
+	while (n->count)
+		free(n->list[--n->count]);
+}
+
+static void list_name(struct names *n, const char *name, size_t len)
+{
+	char *copy = n->count < 256 ? strndup(name, len) : NULL;
+
+	if (copy && policy_is_name(copy))
+		n->list[n->count++] = copy;
+	else
+		free(copy);
+}
+
+/*
+ * Under sudo this runs as root: what not everyone may list is not told. The
+ * order is that of the names, not of the directory.
+ */
+static void names_of_site(struct names *n)
+{
+	struct dirent **entries;
+	struct stat st;
+	int count, i;
+	size_t len;
+
+	if (stat(POLICY_DIR, &st) || (st.st_mode & 05) != 05)
+		return;
+	count = scandir(POLICY_DIR, &entries, NULL, alphasort);
+	for (i = 0; i < count; i++) {
+		len = strlen(entries[i]->d_name);
+		if (len > 5 && !strcmp(entries[i]->d_name + len - 5, ".json"))
+			list_name(n, entries[i]->d_name, len - 5);
+		free(entries[i]);
+	}
+	if (count >= 0)
+		free(entries);
+}
+
+int tool_nothing_called(const char *flag, const char *name, struct err *e)
+{
+	struct names n = { 0 };
+	const char *shipped, *near, *sep = *flag ? ": " : "";
 	char all[128] = "";
-	const char *name;
 	size_t i;
 
-	for (i = 0; (name = policy_shipped_name(i)); i++) {
+	names_of_site(&n);
+	for (i = 0; (shipped = policy_shipped_name(i)); i++) {
+		list_name(&n, shipped, strlen(shipped));
 		strncat(all, i ? ", " : "", sizeof(all) - strlen(all) - 1);
-		strncat(all, name, sizeof(all) - strlen(all) - 1);
+		strncat(all, shipped, sizeof(all) - strlen(all) - 1);
 	}
-	return err_set(e, -ENOENT, "no policy is called %s: there is none in "
-		       POLICY_DIR ", and the shipped ones are %s; for a file "
-		       "here write ./%s", arg, all, arg);
+	near = suggest(name, n.list, sizeof(*n.list), n.count);
+	if (near)
+		err_set(e, -ENOENT, "%s%sno policy is called %.64s; did you "
+			"mean %.64s? For a file write ./%.64s", flag, sep,
+			name, near, name);
+	else
+		err_set(e, -ENOENT, "%s%sno policy is called %.64s: there is "
+			"none in " POLICY_DIR ", and the shipped ones are %s; "
+			"for a file write ./%.64s", flag, sep, name, all,
+			name);
+	names_free(&n);
+	return -ENOENT;
 }
 
 int tool_load(const char *arg, const struct compile_options *o,
@@ -112,7 +172,7 @@ int tool_load(const char *arg, const struct compile_options *o,
 	} else if (fd == -ENOENT && policy_is_name(arg)) {
 		text = policy_shipped(arg, &len);
 		r = text ? compile_text(text, len, arg, o->context->workspace,
-					o, im, d) : nothing_called(arg, e);
+					o, im, d) : tool_nothing_called("", arg, e);
 	} else {
 		r = err_sys(e, fd, "%s", file ? file : arg);
 	}

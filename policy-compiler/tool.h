@@ -15,6 +15,11 @@
  */
 int tool_load(const char *arg, const struct compile_options *o,
 	      struct image **im, struct diags *d, struct err *e);
+/*
+ * -ENOENT, with *e: no policy is called @name, and what was probably meant, of
+ * the site's and the shipped ones. @flag: what it was said with, or "".
+ */
+int tool_nothing_called(const char *flag, const char *name, struct err *e);
 /* All of it or nothing: the file appears when it is complete. */
 int tool_write(const char *path, const void *data, size_t len,
 	       struct err *e);

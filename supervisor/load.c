@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "../policy-compiler/data.h"
+#include "../policy-compiler/tool.h"
 #include "cleanup.h"
 #include "load.h"
 #include "named.h"
@@ -63,21 +64,6 @@ static int read_ceiling(struct compile_options *c, char **text, struct err *e)
 	return 0;
 }
 
-static int nothing_called(const char *name, struct err *e)
-{
-	char all[256] = "";
-	const char *shipped;
-	size_t i;
-
-	for (i = 0; (shipped = policy_shipped_name(i)); i++) {
-		strncat(all, i ? ", " : "", sizeof(all) - strlen(all) - 1);
-		strncat(all, shipped, sizeof(all) - strlen(all) - 1);
-	}
-	return err_set(e, -ENOENT, "--policy: no policy is called %s: none in "
-		       LOAD_POLICY_DIR ", and the shipped ones are %s; for a "
-		       "file write ./%s", name, all, name);
-}
-
 /* The site's policy of that name, else the shipped one. */
 static int find_named(const struct identity *id, const char *name,
 		      struct source *s, struct err *e)
@@ -104,7 +90,7 @@ static int find_named(const struct identity *id, const char *name,
 	}
 	s->text = policy_shipped(name, &s->len);
 	s->display = name;
-	return s->text ? 0 : nothing_called(name, e);
+	return s->text ? 0 : tool_nothing_called("--policy", name, e);
 }
 
 static int find_source(const struct options *o, const struct identity *id,

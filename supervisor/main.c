@@ -66,9 +66,9 @@ static void say_widened(const struct options *o)
 		say("%s", line);
 }
 
-static void say_policy(const struct run *r)
+static void say_policy(struct run *r)
 {
-	const struct diags *d = &r->load.diags;
+	struct diags *d = &r->load.diags;
 
 	if (d->count && (d->errors || !r->o.quiet))
 		diags_print(d, stderr, "lh-supervise: ");
@@ -160,7 +160,7 @@ static int session(struct run *r)
 		memcpy(r->result.error, e.msg, sizeof(r->result.error));
 	else if (r->load.diags.errors)
 		snprintf(r->result.error, sizeof(r->result.error), "%s",
-			 r->load.diags.list[0].text);
+			 diags_error(&r->load.diags));
 	r->result.exit_status = status;
 	send_result(r);
 	if (r->load.diags.errors)

@@ -37,14 +37,14 @@ ok() {
 }
 
 # refuses STATUS WORDS NAME -- COMMAND…: that status, nothing on stdout, and
-# one line on stderr that has the words.
+# one message on stderr, that has the words; its line of the file may follow.
 refuses() {
 	want=$1 words=$2 name=$3
 	shift 4
 	timeout 20 "$@" >"$tmp/out" 2>"$tmp/why" </dev/null
 	got=$?
 	[ "$got" = "$want" ] && [ ! -s "$tmp/out" ] &&
-		[ "$(wc -l <"$tmp/why")" = 1 ] &&
+		[ "$(grep -vc '^ *[0-9]* | ' "$tmp/why")" = 1 ] &&
 		grep -qF -- "$words" "$tmp/why"
 	status=$?
 	[ $status = 0 ] || echo "status $got, wanted $want: $words" >>"$tmp/why"
@@ -87,7 +87,9 @@ for f in "$here"/good/*.json "$top"/policy-compiler/policies/*.json \
 	"$tmp"/manual*.json; do
 	name=$(basename "$f")
 	cd "$(dirname "$f")" || exit 1
-	lh check "$name" >"$tmp/why" 2>&1 && [ ! -s "$tmp/why" ]
+	lh check "$name" >"$tmp/why" 2>&1
+	[ $? -eq "$([ -s "$tmp/why" ] && echo 4 || echo 0)" ] &&
+		! grep -q 'error:' "$tmp/why"
 	ok $? "$name has no errors"
 	lh compile "$name" -o "$tmp/1" 2>>"$tmp/why" &&
 		lh compile "$name" -o "$tmp/2" 2>>"$tmp/why" &&
@@ -115,14 +117,14 @@ refuses 1 "/environment/set/TOKEN: the value was withheld" \
 	"$policy" check shown.json
 
 # Input that is no policy.
-refuses 1 "none.json: No such file" "a missing file" -- \
+refuses 1 "none.json: error: No such file" "a missing file" -- \
 	"$policy" check ./none.json
 refuses 1 "no policy is called nobody" "an unknown name" -- \
 	"$policy" check nobody
 refuses 1 "cannot be read: Is a directory" "a directory" -- \
 	"$policy" check ./
 mkfifo fifo
-refuses 1 "./fifo: is empty" "a FIFO that nobody writes" -- \
+refuses 1 "./fifo: error: is empty" "a FIFO that nobody writes" -- \
 	"$policy" check ./fifo
 (sleep 0.2; cat "$here/good/minimal.json") | lh check - 2>why
 ok $? "a pipe that is slow"
@@ -138,20 +140,50 @@ refuses 1 "larger than 1048576 bytes" "a little too large" -- \
 	>big.json
 lh check big.json 2>why
 ok $? "as large as it may be"
-awk 'BEGIN { printf "{\"version\":1,\"workspace_roots\":["
-	for (i = 0; i < 17000; i++) printf "\"/x/%d\",", i
-	print "\"/y\"]}" }' >many.json
-refuses 1 "more than 16384 roots" "too many roots" -- "$policy" check many.json
-awk 'BEGIN { printf "{\"version\":1"
-	for (i = 0; i < 5000; i++) printf ",\"k%d\":1", i
-	print "}" }' >many.json
-refuses 1 "more than 4096 names" "too many names" -- "$policy" check many.json
+# limit NAME MESSAGE N BEFORE EACH BETWEEN AFTER: N times EACH, in which # is a
+# number from 0, is one too many; with one less it is not.
+limit() {
+	for n in $(($3 - 1)) "$3"; do
+		awk -v n="$n" -v a="$4" -v each="$5" -v sep="$6" -v z="$7" '
+			BEGIN {
+				printf "{\"version\":1,%s", a
+				for (i = 0; i < n; i++) {
+					s = each
+					gsub(/#/, i, s)
+					printf "%s%s", i ? sep : "", s
+				}
+				print z "}"
+			}' >"limit$((n < $3)).json"
+	done
+	timeout 20 "$policy" check limit0.json -C /w --home /home/u --user u \
+		>out 2>why
+	[ $? = 1 ] && grep -q "error:.*$2" why && [ ! -s out ]
+	ok $? "$1: one too many"
+	timeout 20 "$policy" check limit1.json -C /w --home /home/u --user u \
+		>out 2>why
+	! grep -q "$2" why
+	ok $? "$1: as many as there may be"
+}
+limit roots 'more than 16384 roots' 16385 '"workspace_roots":[' \
+	'"/x/#"' , ']'
+limit names 'more than 4096 names' 4096 '' '"k#":1' , ''
+limit values 'more than 65536 values' 65534 '"workspace_roots":[' '#' , ']'
+limit depth 'nested more than 16 deep' 16 '"a":' '[' '' \
+	']]]]]]]]]]]]]]]]'
+limit string 'string of more than 65536 bytes' 65537 '"description":"' \
+	x '' '"'
+limit 'path' 'longer than 4095 bytes' 2048 '"read_only_roots":["?/' \
+	x / '"]'
+limit 'name in a path' 'longer than 255 bytes' 256 \
+	'"read_only_roots":["?/' x '' '"]'
+limit "policy's name" 'a name is 1 to 64' 65 '"name":"' x '' '"'
 awk 'BEGIN { printf "{\"version\":1,\"workspace_roots\":["
 	for (i = 0; i < 60000; i++) printf "%d,", i
 	print "0]}" }' >many.json
 timeout 5 "$policy" check many.json >out 2>err
 [ $? = 1 ] && [ ! -s out ] &&
-	[ "$(wc -l <err)" -le 101 ] && tail -n 1 err | grep -q ' more$'
+	[ "$(grep -c error: err)" = 100 ] &&
+	[ "$(wc -l <err)" -le 301 ] && tail -n 1 err | grep -q ' more$'
 ok $? "errors without end are cut short and counted"
 printf '{"version":1,"na\\u001bme\\u202e":1}' >esc.json
 "$policy" check esc.json 2>err
@@ -184,13 +216,13 @@ moved CARGO_HOME=c/../c2 /w/c2/credentials.toml
 KUBECONFIG=/dev/null "$policy" explain worktree write /dev/null \
 	-C "$tmp/ws" --home /home/u --user u >out 2>why
 ok $? "KUBECONFIG=/dev/null leaves the device alone"
-refuses 1 "GNUPGHOME: names /" "a moved place that is /" -- \
+refuses 1 "GNUPGHOME: error: names /" "a moved place that is /" -- \
 	env GNUPGHOME=/ "$policy" check worktree -C /w --home /home/u --user u
 
 # Images.
 lh compile worktree -o good.image 2>why
 ok $? "an image is made"
-lh check good.image 2>why
+lh check good.image 2>why && [ ! -s why ]
 ok $? "an image checks"
 cp good.image bad.image
 printf 'x' | dd of=bad.image bs=1 seek=400 conv=notrunc 2>/dev/null

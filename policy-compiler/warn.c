@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Warnings. All roots stand in one table sorted by path, in which the
+ * directories above a root are looked up, so that many roots stay cheap.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "data.h"
+#include "suggest.h"
+#include "warn.h"
+
+struct seen {
+	const char *path, *rule;
+	enum policy_list list;
+	size_t order;		/* as written; credentials come last */
+};
+
+struct warn {
+	const struct policy *p;
+	const struct compile_options *o;
+	struct diags *d;
+	struct arena mem;
+	struct seen *seen;
+	size_t count;
+};
+
+static void add(struct warn *w, const char *path, const char *rule,
+		enum policy_list list)
+{
+	struct seen *s;
+
+	if (!path || !rule)
+		return;
+	if (!(w->count & (w->count - 1))) {
+		s = reallocarray(w->seen, w->count ? 2 * w->count : 1,
+				 sizeof(*s));
+		if (!s)
+			return;
+		w->seen = s;
+	}
+	w->seen[w->count] = (struct seen){ path, rule, list, w->count };
+	w->count++;
+}
+
+/* Unless the operator lifts it for this run. */
+static void add_credential(struct warn *w, const char *path, const char *rule)
+{
+	const struct context *c = w->o->context;
+	const char *why, *lifted;
+	size_t i;
+
+	for (i = 0; path && i < w->o->lift_count; i++) {
+		lifted = root_expand(&w->mem, c, c->workspace, w->o->lift[i],
+				     &why);
+		if (lifted && !strcmp(lifted, path))
+			return;
+	}
+	add(w, path, rule, LIST_DENY);
+}
+
+/* Those that lie at a fixed place, for each home. */
+static void add_credentials(struct warn *w)
+{
+	const struct context *c = w->o->context;
+	const char *at = NULL, *rule;
+	struct data_entry e;
+	char *path;
+	size_t i;
+
+	while (data_next(DATA_CREDENTIALS, &at, &e)) {
+		if (*e.path.s == '/') {
+			path = arena_copy(&w->mem, e.path.s, e.path.len);
+			rule = arena_print(&w->mem, "builtin:credentials/%s",
+					   path ? path : "");
+			add_credential(w, path, rule);
+		}
+		if (*e.path.s != '~')
+			continue;
+		rule = arena_print(&w->mem, "builtin:credentials%.*s",
+				   e.path.len - 1, e.path.s + 1);
+		for (i = 0; i < c->home_count; i++) {
+			path = arena_print(&w->mem, "%s%.*s", c->homes[i],
+					   e.path.len - 1, e.path.s + 1);
+			if (path)
+				root_normalise(path);
+			add_credential(w, path, rule);
+		}
+	}
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct seen *x = a, *y = b;
+	int r = strcmp(x->path, y->path);
+
+	return r ? r : x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* The first that stands exactly at the @len bytes of @path, or NULL. */
+static const struct seen *at_path(const struct warn *w, const char *path,
+				  size_t len)
+{
+	size_t i = 0, end = w->count, mid;
+	int r;
+
+	while (i < end) {
+		mid = (i + end) / 2;
+		r = strncmp(w->seen[mid].path, path, len);
+		if (!r && w->seen[mid].path[len])
+			r = 1;
+		if (r < 0)
+			i = mid + 1;
+		else
+			end = mid;
+	}
+	if (i == w->count || strncmp(w->seen[i].path, path, len) ||
+	    w->seen[i].path[len])
+		return NULL;
+	return &w->seen[i];
+}
+
+/* Bytes of the directory above the @len bytes of @path; 0: it is /. */
+static size_t above(const char *path, size_t len)
+{
+	if (len <= 1)
+		return 0;
+	while (path[len - 1] != '/')
+		len--;
+	return len > 1 ? len - 1 : 1;
+}
+
+static bool writable(enum policy_list list)
+{
+	return list == LIST_WORKSPACE || list == LIST_WRITE;
+}
+
+/* Whether all that @inner says is said by @outer at or above it. */
+static bool grants_too(enum policy_list outer, enum policy_list inner)
+{
+	if (writable(inner))
+		return writable(outer);
+	if (inner == LIST_READ)
+		return writable(outer) || outer == LIST_READ;
+	return outer == inner;
+}
+
+/*
+ * Denied at or above @r: a deny holds whatever grants below it. NULL: it is
+ * not. Of a workspace, policy_check() says it at the deny.
+ */
+static const struct seen *denied(const struct warn *w,
+				 const struct policy_root *r)
+{
+	size_t len = strlen(r->path);
+	const struct seen *s;
+
+	for (; len; len = above(r->path, len))
+		for (s = at_path(w, r->path, len);
+		     s && s < w->seen + w->count &&
+		     !strncmp(s->path, r->path, len) && !s->path[len]; s++)
+			if (s->list == LIST_DENY)
+				return s;
+	return NULL;
+}
+
+/*
+ * Another root that makes number @i of the policy needless, with nothing
+ * between the two that takes anything away; of equals, the first written.
+ */
+static const struct seen *covered(const struct warn *w, size_t i)
+{
+	const struct policy_root *r = &w->p->roots[i];
+	size_t full = strlen(r->path), len = full;
+	const struct seen *s, *found = NULL;
+	bool blocked = false;
+
+	for (; len && !blocked; len = above(r->path, len)) {
+		for (s = at_path(w, r->path, len);
+		     s && s < w->seen + w->count &&
+		     !strncmp(s->path, r->path, len) && !s->path[len]; s++) {
+			blocked |= s->list != r->list &&
+				   (s->list == LIST_READ_ONLY ||
+				    s->list == LIST_DENY);
+			if (!found && s->order != i &&
+			    (len < full || s->order < i ||
+			     !grants_too(r->list, s->list)) &&
+			    grants_too(s->list, r->list))
+				found = s;
+		}
+		if (found)
+			break;
+	}
+	return blocked ? NULL : found;
+}
+
+static void warn_effect(const struct warn *w)
+{
+	const struct policy_root *r;
+	const struct seen *s;
+	size_t i;
+
+	for (i = 0; i < w->p->root_count; i++) {
+		r = &w->p->roots[i];
+		if (r->list == LIST_DENY)
+			continue;
+		s = denied(w, r);
+		if (s && (r->list != LIST_WORKSPACE ||
+			  !strncmp(s->rule, "builtin:", 8))) {
+			diag_warn(w->d, &r->at, "has no effect: %s denies %s",
+				  s->rule, s->path);
+			continue;
+		}
+		s = s || !w->o->check ? NULL : covered(w, i);
+		if (s && !strcmp(s->path, r->path))
+			diag_warn(w->d, &r->at, "has no effect: %s says the "
+				  "same", s->rule);
+		else if (s)
+			diag_warn(w->d, &r->at, "has no effect: it lies in "
+				  "%s, which %s grants", s->path, s->rule);
+	}
+}
+
+static bool absent(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) && (errno == ENOENT || errno == ENOTDIR);
+}
+
+/* A read-only root inside a writable one holds by its name. */
+static bool inside_writable(const struct warn *w, const struct policy_root *r)
+{
+	size_t len = strlen(r->path);
+	const struct seen *s;
+
+	for (; len; len = above(r->path, len))
+		for (s = at_path(w, r->path, len);
+		     s && s < w->seen + w->count &&
+		     !strncmp(s->path, r->path, len) && !s->path[len]; s++)
+			if (writable(s->list))
+				return true;
+	return false;
+}
+
+/* The working directory is the caller's matter, not the policy's. */
+static void warn_absent(const struct warn *w)
+{
+	const char *workspace = w->o->context->workspace;
+	const struct policy_root *r;
+	size_t i;
+
+	for (i = 0; i < w->p->root_count; i++) {
+		r = &w->p->roots[i];
+		if (r->optional || r->list == LIST_DENY || !absent(r->path) ||
+		    !strcmp(r->path, workspace) ||
+		    (r->list == LIST_READ_ONLY && inside_writable(w, r)))
+			continue;
+		diag_warn(w->d, &r->at, "%s does not exist, and a run is "
+			  "refused without it; put \"?\" before it if it may "
+			  "be absent", r->path);
+	}
+}
+
+/* The strongest that is said about @path itself. */
+static bool may_write(const struct warn *w, const char *path,
+		      const struct policy_root **root)
+{
+	const struct policy_root *r;
+	size_t i;
+
+	*root = NULL;
+	for (i = 0; i < w->p->root_count; i++) {
+		r = &w->p->roots[i];
+		if (!root_covers(r->path, path))
+			continue;
+		if (r->list == LIST_DENY || r->list == LIST_READ_ONLY)
+			return false;
+		if (writable(r->list) && !*root)
+			*root = r;
+	}
+	return *root;
+}
+
+static void warn_own_file(const struct warn *w, const char *file)
+{
+	const struct policy_root *root;
+	char *real = realpath(file, NULL);
+
+	if (real && (policy_caps(w->p) & CAP_WRITES) &&
+	    may_write(w, real, &root))
+		diag_warn(w->d, &root->at, "holds the policy itself, %s: no "
+			  "session under it may write it, but another may; "
+			  "keep it outside", real);
+	free(real);
+}
+
+/* A name as people may write it for the entry @e. */
+static char *protect_name(struct arena *mem, const struct data_entry *e)
+{
+	const char *prefix = data_has(e, "repository") ? ".git/" :
+		data_has(e, "wild") ? "**/" : "";
+
+	return arena_print(mem, "%s%.*s", prefix, e->path.len, e->path.s);
+}
+
+static void warn_exclude(struct warn *w, const struct policy_protect *x)
+{
+	const char *names[2 * POLICY_PROTECT_MAX], *at = NULL, *near;
+	struct data_entry e;
+	size_t n = 0, i;
+
+	while (n < POLICY_PROTECT_MAX && data_next(DATA_PROTECTED, &at, &e)) {
+		names[n] = protect_name(&w->mem, &e);
+		n += names[n] != NULL;
+	}
+	for (i = 0; i < w->p->protect_count && i < POLICY_PROTECT_MAX; i++)
+		if (!w->p->protects[i].exclude)
+			names[n++] = w->p->protects[i].name;
+	for (i = 0; i < n; i++)
+		if (!strcmp(names[i], x->name))
+			return;
+	near = suggest(x->name, names, sizeof(*names), n);
+	if (near)
+		diag_warn(w->d, &x->at, "has no effect: %s is not protected; "
+			  "did you mean \"%s\"?", x->name, near);
+	else
+		diag_warn(w->d, &x->at, "has no effect: %s is not protected",
+			  x->name);
+	diag_instead(w->d, near);
+}
+
+/* Whether @outer speaks of everything that @inner speaks of. */
+static bool net_covers(const struct policy_net *outer,
+		       const struct policy_net *inner)
+{
+	unsigned int bytes = outer->prefix / 8, bits = outer->prefix % 8;
+
+	if (outer->v6 != inner->v6 || outer->prefix > inner->prefix ||
+	    outer->lo > inner->lo || outer->hi < inner->hi ||
+	    (inner->protocols & ~outer->protocols) ||
+	    memcmp(outer->addr, inner->addr, bytes))
+		return false;
+	return !bits || !((outer->addr[bytes] ^ inner->addr[bytes]) >>
+			  (8 - bits));
+}
+
+static void warn_allow(const struct warn *w, const struct policy_net *a)
+{
+	const struct policy_net *o, *same = NULL;
+	size_t i;
+
+	for (i = 0; i < w->p->net_count; i++) {
+		o = &w->p->net[i];
+		if (o == a || !net_covers(o, a))
+			continue;
+		if (o->deny) {
+			diag_warn(w->d, &a->at, "has no effect: %s denies all "
+				  "of it", o->rule);
+			return;
+		}
+		if (!same && (o < a || !net_covers(a, o)))
+			same = o;
+	}
+	if (same)
+		diag_warn(w->d, &a->at, "has no effect: %s allows all of it",
+			  same->rule);
+	else if (w->p->egress_default == EGRESS_ALLOW)
+		diag_warn(w->d, &a->at, "has no effect: the default is to "
+			  "allow");
+}
+
+static void warn_net(const struct warn *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->p->net_count; i++)
+		if (!w->p->net[i].deny)
+			warn_allow(w, &w->p->net[i]);
+}
+
+void policy_warn(const struct policy *p, const struct compile_options *o,
+		 const char *policy_file, struct diags *d)
+{
+	struct warn w = { .p = p, .o = o, .d = d };
+	size_t i;
+
+	for (i = 0; i < p->root_count; i++)
+		add(&w, p->roots[i].path, p->roots[i].rule, p->roots[i].list);
+	if (w.count == p->root_count) {
+		add_credentials(&w);
+		qsort(w.seen, w.count, sizeof(*w.seen), by_path);
+		warn_effect(&w);
+		if (o->check)
+			warn_absent(&w);
+	}
+	if (o->check && policy_file)
+		warn_own_file(&w, policy_file);
+	for (i = 0; i < p->protect_count; i++)
+		if (p->protects[i].exclude)
+			warn_exclude(&w, &p->protects[i]);
+	warn_net(&w);
+	free(w.seen);
+	arena_free(&w.mem);
+}
