@@ -25,6 +25,7 @@ int cmd_check(const struct request *q, char **args, int n);
 int cmd_compile(const struct request *q, char **args, int n);
 int cmd_show(const struct request *q, char **args, int n);
 int cmd_explain(const struct request *q, char **args, int n);
+int cmd_test(const struct request *q, char **args, int n);
 
 /* --- cmd.c: for all of them */
 

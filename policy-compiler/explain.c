@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the kernel would say, for people: the path is followed as open(2) would,
- * and the way up is judged over the same table by the same text.
+ * What the kernel would say, for people: the objects are looked at as the
+ * operation's hooks would, judged over the same table by the same text, and
+ * what only a running session has is said in words.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -10,94 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#include "entry.h"
-#include "trail.h"
+#include "explain.h"
+#include "look.h"
+
+#define NO_INET "not enforceable by this build: every socket but a unix one " \
+		"is refused"
 
 static void es_free(struct entries *es)
 {
 	entries_free(es);
 }
 
-static void steps_free(struct trail_step **s)
-{
-	free(*s);
-}
-
 static void text_free(char **s)
 {
 	free(*s);
-}
-
-static size_t object_of(const struct table *t, const struct entry *p)
-{
-	size_t i;
-
-	for (i = 0; i < t->object_count; i++)
-		if (t->objects[i].dev == p->dev &&
-		    t->objects[i].ino == p->ino &&
-		    entry_same_inode(t->objects[i].fd, p->fd))
-			return i;
-	return TRAIL_NO_OBJECT;
-}
-
-/* Split @rest in place; its last component is the object. */
-static size_t missing_steps(char *rest, struct trail_step *steps)
-{
-	size_t n = 0, i;
-	char *s, *save = NULL;
-
-	for (s = strtok_r(rest, "/", &save); s; s = strtok_r(NULL, "/", &save))
-		steps[n++] = (struct trail_step){
-			.name = s, .object = TRAIL_NO_OBJECT,
-		};
-	for (i = 0; i < n / 2; i++) {
-		struct trail_step tmp = steps[i];
-
-		steps[i] = steps[n - 1 - i];
-		steps[n - 1 - i] = tmp;
-	}
-	return n;
-}
-
-static size_t steps_up(const struct table *t, const struct entries *es,
-		       uint32_t entry, struct trail_step *steps)
-{
-	size_t n = 0;
-
-	for (;; entry = es->entry[entry].parent) {
-		const struct entry *p = &es->entry[entry];
-
-		steps[n++] = (struct trail_step){
-			.name = p->name, .object = object_of(t, p),
-		};
-		if (entry == ENTRY_TOP)
-			return n;
-	}
-}
-
-/* The steps from number @from on, as a path. */
-static char *steps_path(const struct trail_step *steps, size_t count,
-			size_t from)
-{
-	char *path = NULL;
-	size_t len = 0, i;
-	FILE *f;
-
-	f = open_memstream(&path, &len);
-	if (!f)
-		return NULL;
-	for (i = count - 1; i-- > from;)
-		fprintf(f, "/%s", steps[i].name);
-	if (from + 1 >= count)
-		fputc('/', f);
-	if (fclose(f)) {
-		free(path);
-		return NULL;
-	}
-	return path;
 }
 
 /* @path from the working directory, which is where the asker stands. */
@@ -114,86 +44,18 @@ static char *absolute(const char *path)
 	return out;
 }
 
-/* Step below the top of the file system that @entry is in; NULL: it is that. */
-static const char *below_mount(const struct entries *es, uint32_t entry,
-			       const struct trail_step *steps, size_t missing)
-{
-	size_t at = missing;
-
-	while (entry != ENTRY_TOP &&
-	       es->entry[es->entry[entry].parent].dev == es->entry[entry].dev) {
-		entry = es->entry[entry].parent;
-		at++;
-	}
-	return at ? steps[at - 1].name : NULL;
-}
-
-/*
- * Where the kernel does not ask the table: a process by its session, cgroups
- * and pinned objects never. false: it does.
- */
-static bool is_special(const struct entries *es, uint32_t entry,
-		       const struct trail_step *steps, size_t missing,
-		       uint32_t access, unsigned int *why)
-{
-	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
-	const char *name;
-	struct statfs fs;
-
-	if (fstatfs(es->entry[entry].fd, &fs))
-		return false;
-	switch ((unsigned int)fs.f_type) {
-	case PROC_SUPER_MAGIC:
-		name = below_mount(es, entry, steps, missing);
-		if (!name)
-			return false;
-		*why = *name >= '0' && *name <= '9' ? LH_WHY_PROCESS :
-			LH_WHY_ALLOW;
-		return *why == LH_WHY_PROCESS || !strcmp(name, "self") ||
-		       !strcmp(name, "thread-self");
-	case CGROUP_SUPER_MAGIC:
-	case CGROUP2_SUPER_MAGIC:
-		*why = LH_WHY_GUARD;
-		return access & change;
-	case BPF_FS_MAGIC:
-		*why = access == LH_STAT ? LH_WHY_ALLOW : LH_WHY_GUARD;
-		return true;
-	}
-	return false;
-}
-
-static int judge(const struct image *im, const struct table *t,
-		 const struct trail_step *steps, size_t count, uint32_t access,
-		 struct explain *x)
-{
-	struct trail_result r = trail_walk(t, steps, count, access);
-
-	/* The command itself was let through by its path, and once. */
-	if (r.verdict.why == LH_WHY_ALLOW && (access & LH_EXEC) &&
-	    (im->flags & IMAGE_NO_EXEC)) {
-		r.verdict = (struct lh_verdict){ .why = LH_WHY_NO_EXEC };
-		r.met = false;
-	}
-	x->verdict.why = r.verdict.why;
-	x->verdict.rule = r.verdict.rule;
-	x->object = steps_path(steps, count, 0);
-	x->root = r.met ? steps_path(steps, count, r.step) : NULL;
-	return x->object && (x->root || !r.met) ? 0 : -ENOMEM;
-}
-
 int table_explain(const struct image *im, const struct table *t,
 		  const char *path, uint32_t access, struct explain *x,
 		  struct err *e)
 {
 	/* Such a request is about the name, be it a link's. */
 	const uint32_t nofollow = LH_REMOVE | LH_MOVE | LH_BECOME;
-	struct trail_step *steps __attribute__((cleanup(steps_free))) = NULL;
 	struct entries es __attribute__((cleanup(es_free))) = { 0 };
+	struct arena mem __attribute__((cleanup(arena_free))) = { 0 };
 	char *full __attribute__((cleanup(text_free))) = NULL;
-	char *rest __attribute__((cleanup(text_free))) = NULL;
-	struct explain out = { 0 };
-	struct route way;
-	size_t missing, n;
+	struct look_verdict v;
+	const char *object, *root = NULL;
+	struct look l;
 	int r;
 
 	if (!*path)
@@ -202,29 +64,382 @@ int table_explain(const struct image *im, const struct table *t,
 	r = entries_init(&es, NULL, NULL);
 	if (r || !full)
 		return err_sys(e, r ? r : -ENOMEM, "%s", path);
-	r = entries_route(&es, ENTRY_TOP, full,
-			  access & nofollow ? ROUTE_NOFOLLOW : 0, &way);
+	r = look_at(&es, t, full, access & nofollow ? ROUTE_NOFOLLOW : 0,
+		    &mem, &l);
 	if (r)
 		return err_sys(e, r, "%s", path);
-	rest = strdup(way.rest);
-	steps = calloc(es.count + PATH_MAX, sizeof(*steps));
-	if (!rest || !steps)
+	v = look_judge(im, t, &es, &l, access);
+	object = look_path(&l, 0, &mem);
+	if (v.met)
+		root = look_path(&l, v.step, &mem);
+	if (!object || (v.met && !root))
 		return err_sys(e, -ENOMEM, "%s", path);
-	missing = missing_steps(rest, steps);
-	n = missing + steps_up(t, &es, way.entry, steps + missing);
-	if (is_special(&es, way.entry, steps, missing, access,
-		       &out.verdict.why)) {
-		out.object = steps_path(steps, n, 0);
-		r = out.object ? 0 : -ENOMEM;
-	} else {
-		out.absent = missing > 0;
-		r = judge(im, t, steps, n, access, &out);
+	*x = (struct explain){
+		.verdict = { v.verdict.why, v.verdict.rule },
+		.object = strdup(object), .root = root ? strdup(root) : NULL,
+		.absent = !v.special && l.missing,
+	};
+	if (x->object && (x->root || !root))
+		return 0;
+	free(x->object);
+	free(x->root);
+	return err_sys(e, -ENOMEM, "%s", path);
+}
+
+/* A reason as the records call it, and as a person would say it. */
+static const struct {
+	const char *code, *text;
+} reasons[LH_WHY_COUNT] = {
+	[LH_WHY_ALLOW] = { "allow", "granted" },
+	[LH_WHY_DENIED] = { "denied", "denied, whatever grants it" },
+	[LH_WHY_NOT_GRANTED] = { "not_granted", "nothing grants it" },
+	[LH_WHY_READ_ONLY] = { "read_only", "the root is read-only" },
+	[LH_WHY_PROTECTED] = { "protected",
+			       "protected: the host runs what it says" },
+	[LH_WHY_PINNED] = { "pinned", "a rule hangs on this name or below" },
+	[LH_WHY_OUTSIDE_MOUNT] = { "outside_mount",
+				   "on a mount that no root reaches" },
+	[LH_WHY_UNFINISHED] = { "unfinished", "too deep to judge" },
+	[LH_WHY_NO_EXEC] = { "no_exec",
+			     "the policy lets no further program start" },
+	[LH_WHY_PROCESS] = { "process", "it is of a process outside" },
+	[LH_WHY_GUARD] = { "guard", "it would reach the sandbox itself" },
+	[LH_WHY_DEVICE] = { "device", "a device that is not granted" },
+	[LH_WHY_FAMILY] = { "family", NO_INET },
+	[LH_WHY_PEER] = { "peer", "the other end is not in the session" },
+	[LH_WHY_NEVER] = { "never", "no session may" },
+};
+
+static void set_why(struct answer *a, unsigned int why)
+{
+	a->why = why;
+	a->verdict = why == LH_WHY_ALLOW ? ANSWER_ALLOW : ANSWER_REFUSE;
+	a->code = a->text = "internal";
+	if (why < LH_WHY_COUNT && reasons[why].code) {
+		a->code = reasons[why].code;
+		a->text = reasons[why].text;
 	}
-	if (r) {
-		free(out.object);
-		free(out.root);
-		return err_sys(e, r, "%s", path);
+}
+
+static void note(struct answer *a, const char *text)
+{
+	size_t i = 0;
+
+	while (a->notes[i])
+		i++;
+	if (i < ANSWER_NOTES_MAX)
+		a->notes[i] = text;
+}
+
+static void depends(struct answer *a, const char *text)
+{
+	a->verdict = ANSWER_DEPENDS;
+	a->code = "depends";
+	a->text = "only the running session can tell";
+	a->rule = "default";
+	a->root = NULL;
+	note(a, text);
+}
+
+/* exec is a switch of the whole session, which no item of the table is. */
+static const char *no_exec_rule(const struct image *im)
+{
+	return im->level < LEVEL_PROCESS_EXEC ? "/side_effect_level" :
+		"/capabilities/process";
+}
+
+/* A question in work. */
+struct asked {
+	const struct image *im;
+	const struct table *t;
+	const struct question *q;
+	struct entries es;
+	struct look look[2];
+	struct answer *a;
+};
+
+static bool leads(const struct look *l)
+{
+	return S_ISDIR(l->mode) || S_ISLNK(l->mode);
+}
+
+/* What the hooks ask of object number @i. */
+static uint32_t access_of(const struct asked *k, int i)
+{
+	const struct look *old = &k->look[0], *new = &k->look[1];
+	uint32_t access = i ? LH_WRITE : k->q->op->access;
+
+	if (k->q->op->kind == OPERATION_RENAME) {
+		/* What is not there might be a directory. */
+		if (old->missing || leads(old))
+			access |= i ? LH_BECOME : LH_MOVE;
+		if (i && !new->missing)
+			access |= LH_REMOVE;
 	}
-	*x = out;
+	if (k->q->op->kind == OPERATION_LINK && i && leads(old))
+		access |= LH_BECOME;
+	return access;
+}
+
+static int add_links(struct asked *k, int i)
+{
+	const struct look *l = &k->look[i];
+	struct answer *a = k->a;
+	struct answer_link *all;
+	char target[PATH_MAX];
+	size_t n;
+
+	all = arena_alloc(&a->mem, (a->link_count + l->way.links) *
+			  sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	memcpy(all, a->links, a->link_count * sizeof(*all));
+	for (n = 0; n < l->way.links; n++) {
+		uint32_t entry = l->way.link[n].entry;
+		char *path = entries_path(&k->es, entry);
+		ssize_t len = readlinkat(k->es.entry[entry].fd, "", target,
+					 sizeof(target));
+		struct answer_link *to = &all[a->link_count++];
+
+		if (path)
+			to->path = arena_copy(&a->mem, path, strlen(path));
+		to->target = arena_copy(&a->mem, target, len > 0 ? len : 0);
+		free(path);
+		if (!to->path || !to->target)
+			return -ENOMEM;
+	}
+	a->links = all;
 	return 0;
+}
+
+/* Below /tmp/lh-UID: where sessions have their temporary directories. */
+static bool is_temp(const char *object)
+{
+	static const char base[] = "/tmp/lh-";
+	size_t n = strlen(base);
+
+	if (strncmp(object, base, n))
+		return false;
+	object += n;
+	n = strspn(object, "0123456789");
+	return n && object[n] == '/' && object[n + 1];
+}
+
+/* What the table says nothing of, since no session is there. */
+static void add_notes(struct asked *k, const struct look *l,
+		      const struct look_verdict *v)
+{
+	const struct operation *op = k->q->op;
+	struct answer *a = k->a;
+
+	if (l->foreign) {
+		depends(a, "a link of /proc leads to what whoever follows it "
+			"has there");
+		return;
+	}
+	if (a->absent && !op->makes && !a->second)
+		note(a, "nothing is there now");
+	if (a->why == LH_WHY_PROCESS)
+		note(a, "the session's own processes are open to it");
+	if (v->special)
+		return;
+	if (is_temp(a->object) && a->why == LH_WHY_NOT_GRANTED &&
+	    (k->im->flags & IMAGE_USER_TEMP)) {
+		if (a->absent)
+			depends(a, "a session's own temporary directory lies "
+				"here: it may do all there");
+		else
+			note(a, "of another session: its own temporary "
+			     "directory is made when it starts");
+	} else if (look_is_shared(k->t, l)) {
+		note(a, "what the session makes here is its own, what others "
+		     "made stays shut");
+	}
+	if (a->access == LH_EXEC && a->verdict == ANSWER_REFUSE &&
+	    a->why != LH_WHY_DENIED)
+		note(a, "the command of the session itself is run all the "
+		     "same");
+}
+
+/* The deepest directory above the object that exists. */
+static const char *place_of(const struct asked *k, const struct look *l)
+{
+	size_t from = l->missing ? l->missing : 1;
+
+	if (from >= l->count)
+		from = l->count - 1;
+	return look_path(l, from, &k->a->mem);
+}
+
+/* Object number @i decides: make the answer of it. */
+static int settle(struct asked *k, int i, const struct look_verdict *v)
+{
+	const struct look *l = &k->look[i];
+	struct answer *a = k->a;
+	const char *rule = table_rule(k->im, k->t, v->verdict.rule);
+
+	set_why(a, v->verdict.why);
+	a->second = i;
+	a->access = access_of(k, i);
+	a->mode = l->mode;
+	a->absent = !v->special && l->missing;
+	a->place = place_of(k, l);
+	if (a->why == LH_WHY_NO_EXEC)
+		rule = no_exec_rule(k->im);
+	a->rule = arena_copy(&a->mem, rule, strlen(rule));
+	if (v->met)
+		a->root = look_path(l, v->step, &a->mem);
+	if (!a->rule || !a->place || (v->met && !a->root))
+		return -ENOMEM;
+	add_notes(k, l, v);
+	return 0;
+}
+
+/* As the hooks: the first object that is refused decides. */
+static int judge_objects(struct asked *k, int count)
+{
+	struct look_verdict v[2];
+	int i;
+
+	for (i = 0; i < count; i++) {
+		v[i] = look_judge(k->im, k->t, &k->es, &k->look[i],
+				  access_of(k, i));
+		if (v[i].verdict.why != LH_WHY_ALLOW)
+			return settle(k, i, &v[i]);
+	}
+	return settle(k, 0, &v[0]);
+}
+
+static int ask_files(struct asked *k, struct err *e)
+{
+	const char *path[2] = { k->q->object, k->q->other };
+	int count = path[1] ? 2 : 1, i, r = 0;
+
+	for (i = 0; i < count && !r; i++) {
+		if (*path[i] != '/')
+			return err_set(e, -EINVAL, "%s: not absolute",
+				       path[i]);
+		r = look_at(&k->es, k->t, path[i], k->q->op->name_itself ?
+			    ROUTE_NOFOLLOW : 0, &k->a->mem, &k->look[i]);
+		if (!r)
+			r = add_links(k, i);
+		if (r)
+			return err_sys(e, r, "%s", path[i]);
+	}
+	k->a->object = look_path(&k->look[0], 0, &k->a->mem);
+	if (path[1])
+		k->a->other = look_path(&k->look[1], 0, &k->a->mem);
+	if (!k->a->object || (path[1] && !k->a->other))
+		r = -ENOMEM;
+	if (!r)
+		r = judge_objects(k, count);
+	return r ? err_sys(e, r, "%s", k->q->object) : 0;
+}
+
+/* HOST:PORT, unix:/PATH, unix:@NAME. */
+static int ask_socket(struct asked *k, struct err *e)
+{
+	static const char local[] = "unix:";
+	const char *path = k->q->object + strlen(local);
+	const struct question bind = {
+		.op = operation_find("mkdir"), .object = path,
+	};
+	const struct question *asked = k->q;
+	struct stat st;
+	int r;
+
+	if (strncmp(k->q->object, local, strlen(local))) {
+		set_why(k->a, LH_WHY_FAMILY);
+		if (k->im->level < LEVEL_NETWORK)
+			note(k->a, "the level would refuse it too");
+		return 0;
+	}
+	if (*path != '/' && *path != '@')
+		return err_set(e, -EINVAL, "%s: after unix: comes an absolute "
+			       "path, or @ and a name", k->q->object);
+	/* The file of a socket is made as any other. */
+	if (k->q->op->kind == OPERATION_BIND && *path == '/') {
+		k->q = &bind;
+		r = ask_files(k, e);
+		k->q = asked;
+		return r;
+	}
+	if (k->q->op->kind == OPERATION_BIND) {
+		set_why(k->a, LH_WHY_ALLOW);
+	} else if (*path == '/' && !stat(path, &st)) {
+		set_why(k->a, LH_WHY_PEER);
+	} else {
+		set_why(k->a, LH_WHY_PEER);
+		depends(k->a, "it is let through if the session itself "
+			"made that socket");
+	}
+	return 0;
+}
+
+/* "self" or a process id. */
+static int ask_process(struct asked *k, struct err *e)
+{
+	const char *who = k->q->object;
+
+	if (strcmp(who, "self") && (!*who || who[strspn(who, "0123456789")]))
+		return err_set(e, -EINVAL, "%s: wanted is a process id, or "
+			       "self for one of the session's own", who);
+	if (k->q->op->kind == OPERATION_PTRACE) {
+		set_why(k->a, LH_WHY_NEVER);
+		k->a->text = "this build lets no session trace";
+	} else {
+		set_why(k->a, strcmp(who, "self") ? LH_WHY_PROCESS :
+			LH_WHY_ALLOW);
+		if (k->a->why == LH_WHY_PROCESS)
+			note(k->a, "the session's own processes are open to "
+			     "it");
+	}
+	return 0;
+}
+
+static int ask(struct asked *k, struct err *e)
+{
+	k->a->rule = "default";
+	k->a->object = arena_copy(&k->a->mem, k->q->object,
+				  strlen(k->q->object));
+	if (!k->a->object)
+		return err_sys(e, -ENOMEM, "%s", k->q->object);
+	if (!*k->q->object || (k->q->other && !*k->q->other))
+		return err_set(e, -ENOENT, "an empty path names nothing");
+	switch (k->q->op->kind) {
+	case OPERATION_CONNECT:
+	case OPERATION_BIND:
+		return ask_socket(k, e);
+	case OPERATION_PTRACE:
+	case OPERATION_SIGNAL:
+		return ask_process(k, e);
+	default:
+		return ask_files(k, e);
+	}
+}
+
+int explain(const struct image *im, const struct table *t,
+	    const struct question *q, struct answer *a, struct err *e)
+{
+	struct asked k = { .im = im, .t = t, .q = q };
+	struct answer made = { 0 };
+	int r;
+
+	k.a = &made;
+	r = entries_init(&k.es, NULL, NULL);
+	if (r)
+		return err_sys(e, r, "opening /");
+	r = ask(&k, e);
+	entries_free(&k.es);
+	if (r)
+		answer_free(&made);
+	else
+		*a = made;
+	return r;
+}
+
+void answer_free(struct answer *a)
+{
+	arena_free(&a->mem);
+	*a = (struct answer){ 0 };
 }

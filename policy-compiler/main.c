@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * lh-policy: the compiler as a program. Exit status: 0 done, 1 an error in a
- * policy or a file, 2 wrong usage, 3 `explain` says no, 4 `check` only warns.
+ * policy or a file, 2 wrong usage, 3 `explain` says no, or `test` found what
+ * was not expected, 4 `check` only warns.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,9 +23,13 @@ static const char help_text[] =
 "  lh-policy check FILE...              all errors and warnings of each file\n"
 "  lh-policy compile FILE -o IMAGE      the image; same input, same bytes\n"
 "  lh-policy show FILE|IMAGE            the policy with all its defaults\n"
-"  lh-policy explain FILE|IMAGE OP PATH who allows or refuses it, and why\n"
+"  lh-policy explain FILE|IMAGE OP OBJECT [OBJECT]\n"
+"                                       who allows or refuses it, why, and what\n"
+"                                       would change that\n"
+"  lh-policy test FILE|IMAGE TABLE      rows: OP OBJECT allow|refuse [RULE]\n"
 "\n"
-"  OP is read, list, stat, write, create, remove, rename or exec.\n"
+"  OP is read, list, stat, write, create, mkdir, symlink, link, rename, remove,\n"
+"  truncate, chmod, exec, connect, bind, signal or ptrace.\n"
 "  FILE may be \"-\", or the name of a policy: in /etc/lh/policies, or one of\n"
 "  the shipped agent, build, reader, test, worktree.\n"
 "\n"
@@ -46,6 +51,7 @@ static const struct {
 	{ "compile", cmd_compile },
 	{ "show", cmd_show },
 	{ "explain", cmd_explain },
+	{ "test", cmd_test },
 };
 
 static int dispatch(struct request *q, char **args, int n)

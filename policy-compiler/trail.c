@@ -31,6 +31,13 @@ static const struct lh_root *root_of(const struct table *t, size_t object)
 	return NULL;
 }
 
+uint32_t trail_flags(const struct table *t, size_t object)
+{
+	const struct lh_root *root = root_of(t, object);
+
+	return root ? root->flags : 0;
+}
+
 static const struct lh_name *name_of(const struct table *t, int fd,
 				     uint64_t node, uint64_t hash)
 {
@@ -49,6 +56,7 @@ static const struct lh_name *name_of(const struct table *t, int fd,
 /* Note who wrote each rule field since @before. */
 static void note(struct walk *w, const struct lh_trail *before, size_t step)
 {
+	const uint32_t found = ~LH_FOUND_MINE;
 	const struct lh_trail *now = &w->trail;
 
 	if (now->rule_read != before->rule_read ||
@@ -59,7 +67,7 @@ static void note(struct walk *w, const struct lh_trail *before, size_t step)
 	    (now->rights & ~before->rights & LH_TRAIL_WRITES))
 		w->write = step;
 	if (now->rule_deny != before->rule_deny ||
-	    (now->found && !before->found))
+	    (now->found & found && !(before->found & found)))
 		w->deny = step;
 	if (now->rule_pin != before->rule_pin ||
 	    (now->found & ~before->found & (LH_FOUND_PIN | LH_FOUND_PARTIAL)))
@@ -144,10 +152,13 @@ static size_t decided(const struct walk *w, const struct lh_verdict *v,
 
 struct trail_result trail_walk(const struct table *t,
 			       const struct trail_step *steps, size_t count,
-			       uint32_t access)
+			       uint32_t access, bool mine)
 {
 	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
-	struct walk w = { .t = t, .steps = steps, .count = count };
+	struct walk w = {
+		.t = t, .steps = steps, .count = count,
+		.trail.found = mine ? LH_FOUND_MINE : 0,
+	};
 	struct trail_result r = { 0 };
 	size_t i;
 

@@ -25,10 +25,13 @@ struct trail_result {
 
 /*
  * Judge @access to steps[0]; steps[@count - 1] is the top. Steps without an
- * object stand for what does not exist, or what no rule knows.
+ * object stand for what does not exist, or what no rule knows. @mine: this
+ * session made steps[0], or would.
  */
 struct trail_result trail_walk(const struct table *t,
 			       const struct trail_step *steps, size_t count,
-			       uint32_t access);
+			       uint32_t access, bool mine);
+/* LH_ROOT_* that stand at an object, or at none: 0. */
+uint32_t trail_flags(const struct table *t, size_t object);
 
 #endif

@@ -74,10 +74,10 @@ TEST(an_empty_way_grants_nothing)
 	struct trail_step top = { "", TRAIL_NO_OBJECT };
 
 	paper_init(&p);
-	r = trail_walk(&p.t, &top, 1, LH_READ);
+	r = trail_walk(&p.t, &top, 1, LH_READ, false);
 	EXPECT_EQ(LH_WHY_NOT_GRANTED, r.verdict.why);
 	EXPECT_FALSE(r.met);
-	r = trail_walk(&p.t, &top, 0, LH_READ);
+	r = trail_walk(&p.t, &top, 0, LH_READ, false);
 	EXPECT_EQ(LH_WHY_NOT_GRANTED, r.verdict.why);
 }
 
@@ -101,15 +101,15 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 					  { "sec", no }, { "ws", ws },
 					  { "", no } };
 
-		r = trail_walk(&p.t, s, 5, LH_READ);
+		r = trail_walk(&p.t, s, 5, LH_READ, false);
 		EXPECT_EQ(LH_WHY_DENIED, r.verdict.why);
 		EXPECT_EQ(3, r.verdict.rule);
 		EXPECT_EQ(1, r.step);
 		/* the directory on the way, as an object */
-		r = trail_walk(&p.t, s + 2, 3, LH_MOVE);
+		r = trail_walk(&p.t, s + 2, 3, LH_MOVE, false);
 		EXPECT_EQ(LH_WHY_PINNED, r.verdict.why);
 		EXPECT_EQ(2, r.verdict.rule);
-		r = trail_walk(&p.t, s + 2, 3, LH_WRITE);
+		r = trail_walk(&p.t, s + 2, 3, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_ALLOW, r.verdict.why);
 	}
 	{
@@ -123,14 +123,14 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 		struct trail_step d[] = { { "key", no }, { "x", no },
 					  { "sec", no }, { "ws", ws } };
 
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, a, 3, LH_READ)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, b, 4, LH_READ)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, c, 4, LH_READ)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, d, 4, LH_READ)
-			  .verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, a, 3, LH_READ,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, b, 4, LH_READ,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, c, 4, LH_READ,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, d, 4, LH_READ,
+				     false).verdict.why);
 	}
 }
 
@@ -149,11 +149,11 @@ TEST(a_name_lies_deeper_than_its_anchor)
 		struct trail_step s[] = { { "f", no }, { "ro", no },
 					  { "ws", ws }, { "", no } };
 
-		r = trail_walk(&p.t, s, 4, LH_WRITE);
+		r = trail_walk(&p.t, s, 4, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_READ_ONLY, r.verdict.why);
 		EXPECT_EQ(2, r.verdict.rule);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 4, LH_READ)
-			  .verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 4, LH_READ,
+				     false).verdict.why);
 	}
 }
 
@@ -167,12 +167,12 @@ TEST(the_object_alone_has_rights_of_its_own_and_pins)
 	{
 		struct trail_step s[] = { { "f", no }, { "d", d }, { "", no } };
 
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 1, 2, LH_WRITE)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_PINNED, trail_walk(&p.t, s + 1, 2, LH_REMOVE)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_NOT_GRANTED, trail_walk(&p.t, s, 3, LH_READ)
-			  .verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 1, 2, LH_WRITE,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_PINNED, trail_walk(&p.t, s + 1, 2, LH_REMOVE,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_NOT_GRANTED, trail_walk(&p.t, s, 3, LH_READ,
+				     false).verdict.why);
 	}
 }
 
@@ -197,20 +197,20 @@ TEST(a_protected_pair_is_met_at_any_level_by_changes_alone)
 		struct trail_step x[] = { { "hooks", no }, { "git", no },
 					  { "ws", ws }, { "", no } };
 
-		r = trail_walk(&p.t, s, 6, LH_WRITE);
+		r = trail_walk(&p.t, s, 6, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_PROTECTED, r.verdict.why);
 		EXPECT_EQ(9, r.verdict.rule);
 		EXPECT_EQ(1, r.step);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 6, LH_REMOVE)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 6, LH_READ)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_PINNED, trail_walk(&p.t, s + 2, 4, LH_BECOME)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 2, 4, LH_WRITE)
-			  .verdict.why);
-		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, x, 4, LH_WRITE)
-			  .verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 6, LH_REMOVE,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 6, LH_READ,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_PINNED, trail_walk(&p.t, s + 2, 4, LH_BECOME,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 2, 4, LH_WRITE,
+				     false).verdict.why);
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, x, 4, LH_WRITE,
+				     false).verdict.why);
 	}
 }
 
