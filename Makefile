@@ -50,7 +50,7 @@ programs := $(B)/lh-policy $(B)/lh-supervise
 lib := $(B)/liblhpolicy.a
 # A test program is a *_test.c; every other file beside it is linked into each.
 unit := $(patsubst %.c,$(B)/%,$(wildcard tests/policy/*_test.c \
-	tests/bpf/*_test.c))
+	tests/bpf/*_test.c tests/supervisor/*_test.c))
 lsm := $(patsubst %.c,$(B)/%,$(wildcard tests/lsm/*_test.c))
 probe_src := $(wildcard tests/lsm/probe*.c)
 lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c $(probe_src),\
@@ -138,9 +138,10 @@ $(addsuffix .o,$(unit) $(lsm)): | $(harness)
 $(addsuffix .o,$(unit) $(lsm)): CPPFLAGS += -isystem $(O)/kselftest \
 	-Wno-missing-prototypes
 
+$(filter $(B)/tests/supervisor/%,$(unit)): $(filter-out %/main.o,$(sup_obj))
 $(unit): %: %.o $(lib)
 	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -o $@ $^ $(PKG_LIBS) -lz
+	$(Q)$(LD_ALL) -o $@ $(filter %.o,$^) $(lib) $(PKG_LIBS) -lz -lpthread
 
 $(lsm): %: %.o $(lsm_help)
 	$(call say,LD,$@)

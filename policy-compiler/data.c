@@ -20,6 +20,7 @@ TAKE_IN(credentials, "data/credentials");
 TAKE_IN(protected, "data/protected");
 TAKE_IN(presets, "data/presets");
 TAKE_IN(profiles, "data/profiles");
+TAKE_IN(host_exec, "data/host-exec");
 
 TAKE_IN(agent, "policies/agent.json");
 TAKE_IN(build, "policies/build.json");
@@ -32,6 +33,7 @@ static const char *const lists[] = {
 	[DATA_PROTECTED] = data_protected,
 	[DATA_PRESETS] = data_presets,
 	[DATA_PROFILES] = data_profiles,
+	[DATA_HOST_EXEC] = data_host_exec,
 };
 
 static const struct {

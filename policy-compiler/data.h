@@ -14,6 +14,7 @@
 
 enum data_list {
 	DATA_CREDENTIALS, DATA_PROTECTED, DATA_PRESETS, DATA_PROFILES,
+	DATA_HOST_EXEC,
 };
 
 /* One line of a list. None of the three is NUL-terminated. */

@@ -98,6 +98,8 @@ static void say_end(const struct run *r)
 		say("%llu denial record(s) could not be kept: %s",
 		    (unsigned long long)r->denials.unwritten,
 		    strerror(-r->denials.error));
+	if (hostexec_summary(r->host_exec, r->cwd_path, text, sizeof(text)))
+		say("%s", text);
 	if (r->o.json || res->status == RESULT_NOT_STARTED ||
 	    (!res->exit_status && !r->o.verbose))
 		return;
@@ -172,6 +174,7 @@ static int session(struct run *r)
 static void run_free(struct run *r)
 {
 	denials_free(&r->denials);
+	hostexec_free(r->host_exec);
 	if (r->resolved)
 		table_free(&r->table);
 	environment_free(&r->env);

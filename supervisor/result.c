@@ -205,6 +205,7 @@ char *result_line(const struct result *r, size_t *len)
 	writer_close_array(w);
 	put_denials(w, r);
 	put_alert(w, r);
+	hostexec_write(r->host_exec, w);
 	put_resources(w, r);
 	put_time(w, "started", &r->started);
 	put_time(w, "ended", &r->ended);

@@ -14,6 +14,7 @@
 #include "../policy-compiler/image.h"
 #include "cgroup.h"
 #include "denials.h"
+#include "hostexec.h"
 #include "identity.h"
 
 #define RESULT_NOTES_MAX 16
@@ -35,6 +36,7 @@ struct result {
 	const struct image *im;
 	const struct identity *id;
 	const struct denials *denials;
+	const struct hostexec *host_exec;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;
 	struct timespec started, ended;	/* CLOCK_REALTIME; zero: never */

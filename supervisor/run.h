@@ -12,6 +12,7 @@
 #include "denials.h"
 #include "engine.h"
 #include "environment.h"
+#include "hostexec.h"
 #include "identity.h"
 #include "keeper.h"
 #include "launch.h"
@@ -41,6 +42,7 @@ struct run {
 	bool resolved;
 	struct engine_session es;
 	bool admitted;
+	struct hostexec *host_exec;	/* NULL: no writable root */
 	struct keeper keeper;
 	struct launch launch;
 	struct denials denials;

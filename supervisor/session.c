@@ -240,6 +240,8 @@ int run_follow(struct run *r, struct err *e)
 		status = turn(&l, -1, e);
 	end_rest(&l);
 	count(&l);
+	hostexec_end(r->host_exec, &r->id);
+	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);
 	return status ? status : exit_status(&r->result);
 }

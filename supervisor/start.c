@@ -415,6 +415,8 @@ int run_start(struct run *r, struct err *e)
 	if (ret)
 		return EXIT_OURS;
 	make_cache(r);
+	r->host_exec = hostexec_begin(&r->id, r->table.writable,
+				      r->table.writable_count, r->temp);
 	ret = environment_finish(&r->env, r->temp, r->cache,
 				 hides_git_config(r));
 	if (ret)

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the host may run later: told when a session changed it, in the result
+ * and in one line, and not told when nothing is different.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "kselftest_harness.h"
+#include "session.h"
+
+FIXTURE(hostexec) {
+	struct world *w;
+	struct session s;
+	char result[65536], said[65536];
+};
+
+FIXTURE_SETUP(hostexec)
+{
+	struct world *w = self->w = world_make(TEST_USER);
+
+	ASSERT_NE(NULL, w);
+	ASSERT_EQ(0, world_file(w, at(w, "ws/.npmrc"), "TEXT"));
+	ASSERT_EQ(0, world_file(w, at(w, "ws/.vscode/tasks.json"), "TEXT"));
+	ASSERT_EQ(0, world_file(w, at(w, "ws/.github/workflows/a"), "TEXT"));
+}
+
+FIXTURE_TEARDOWN(hostexec)
+{
+	world_remove(self->w);
+}
+
+static void start(struct __test_metadata *_metadata,
+		  FIXTURE_DATA(hostexec) *self, struct policy p,
+		  const char *flag)
+{
+	const char *flags[] = { flag, NULL };
+
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	ASSERT_EQ(0, session_start(&self->s, self->w, "s", flags));
+}
+
+static void slurp(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = read(fd, buf, size - 1);
+
+	buf[n > 0 ? n : 0] = 0;
+	close(fd);
+}
+
+static void end(struct __test_metadata *_metadata,
+		FIXTURE_DATA(hostexec) *self)
+{
+	ASSERT_EQ(0, session_end(&self->s));
+	slurp(at(self->w, "log/s.result"), self->result, sizeof(self->result));
+	slurp(at(self->w, "log/s.stderr"), self->said, sizeof(self->said));
+}
+
+static bool told(FIXTURE_DATA(hostexec) *self, const char *path,
+		 const char *change, const char *kind)
+{
+	char want[512];
+
+	snprintf(want, sizeof(want), "{\"path\":\"%s/ws/%s\",\"change\":\"%s\","
+		 "\"kind\":\"%s\",\"compared\":\"content\",\"count\":1}",
+		 self->w->dir, path, change, kind);
+	if (strstr(self->result, want))
+		return true;
+	fprintf(stderr, "# %s", self->result);
+	return false;
+}
+
+TEST_F(hostexec, what_a_session_changed_is_told)
+{
+	struct session *s = &self->s;
+
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(s, "write", ".envrc", "evil"));
+	EXPECT_EQ(0, ask(s, "write", ".vscode/tasks.json", "evil"));
+	EXPECT_EQ(0, ask(s, "unlink", ".github/workflows/a"));
+	EXPECT_EQ(0, ask(s, "mkdir", ".husky"));
+	EXPECT_EQ(0, ask(s, "symlink", "../sub/x", ".husky/pre-commit"));
+	/* The same bytes again. */
+	EXPECT_EQ(0, ask(s, "unlink", ".npmrc"));
+	EXPECT_EQ(0, ask(s, "write", ".npmrc", "TEXT"));
+	EXPECT_EQ(0, ask(s, "write", "file", "TEXT2"));
+	end(_metadata, self);
+	EXPECT_TRUE(told(self, ".envrc", "created", "shell"));
+	EXPECT_TRUE(told(self, ".vscode/tasks.json", "modified", "editor"));
+	EXPECT_TRUE(told(self, ".github/workflows/a", "removed", "ci"));
+	EXPECT_TRUE(told(self, ".husky/pre-commit", "created", "hooks"));
+	EXPECT_EQ(NULL, strstr(self->result, ".npmrc"));
+	EXPECT_NE(NULL, strstr(self->said,
+			       "the host may run later: .envrc (created), "));
+}
+
+TEST_F(hostexec, nothing_changed_nothing_said)
+{
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "write", "file", "TEXT2"));
+	/* A refused one is none either. */
+	EXPECT_EQ(EACCES, ask(&self->s, "write", "lib/.envrc", "evil"));
+	end(_metadata, self);
+	EXPECT_NE(NULL, strstr(self->result, "\"host_exec_changes\":[],"));
+	EXPECT_EQ(NULL, strstr(self->said, "the host may run"));
+}
+
+TEST_F(hostexec, quiet_says_nothing_and_the_result_does)
+{
+	start(_metadata, self, (struct policy){ 0 }, "-q");
+	EXPECT_EQ(0, ask(&self->s, "write", ".envrc", "evil"));
+	end(_metadata, self);
+	EXPECT_TRUE(told(self, ".envrc", "created", "shell"));
+	EXPECT_EQ(NULL, strstr(self->said, "the host may run"));
+}
+
+TEST_F(hostexec, a_fifo_left_behind_holds_nobody_up)
+{
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "mknod", ".envrc", "f"));
+	EXPECT_EQ(0, ask(&self->s, "unlink", ".vscode/tasks.json"));
+	EXPECT_EQ(0, ask(&self->s, "mknod", ".vscode/tasks.json", "f"));
+	end(_metadata, self);
+	EXPECT_TRUE(told(self, ".envrc", "created", "shell"));
+	EXPECT_TRUE(told(self, ".vscode/tasks.json", "modified", "editor"));
+}
+
+TEST_F(hostexec, a_session_that_writes_nothing_has_none_of_it)
+{
+	start(_metadata, self, (struct policy){ .level = "read_only" }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "open", ".npmrc", "r"));
+	EXPECT_EQ(EACCES, ask(&self->s, "write", ".envrc", "evil"));
+	end(_metadata, self);
+	EXPECT_NE(NULL, strstr(self->result, "\"host_exec_changes\":null,"));
+}
+
+TEST_HARNESS_MAIN

