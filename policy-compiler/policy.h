@@ -256,6 +256,8 @@ int policy_intersect(struct policy *p, const struct policy *outer,
 
 /* The policy as JSON that parses again; without environment values. */
 int policy_print(const struct policy *p, char **out, size_t *len);
+/* Its last touch on what yajl wrote; @out is as large. The length. */
+size_t policy_tidy(const char *in, size_t len, char *out);
 
 int policy_lower(const struct policy *p, const struct context *c,
 		 struct image **out, struct diags *d);

@@ -282,7 +282,7 @@ static int put_policy(yajl_gen g, const struct policy *p)
 }
 
 /* yajl breaks the line inside empty brackets; no string holds a raw newline. */
-static size_t close_empty(const char *in, size_t len, char *out)
+size_t policy_tidy(const char *in, size_t len, char *out)
 {
 	size_t i, k, o = 0;
 
@@ -316,7 +316,7 @@ int policy_print(const struct policy *p, char **out, size_t *len)
 		r = -EINVAL;
 	copy = r ? NULL : malloc(size + 1);
 	if (copy) {
-		*len = close_empty((const char *)text, size, copy);
+		*len = policy_tidy((const char *)text, size, copy);
 		copy[*len] = 0;
 		*out = copy;
 	}

@@ -62,11 +62,12 @@ static int unload(struct err *e)
 
 int engine_command(const char *verb, const char *cgroup_root, struct err *e)
 {
+	enum engine_lack lack;
 	struct engine *en = NULL;
 	int err;
 
 	if (!strcmp(verb, "load")) {
-		err = engine_open(cgroup_root, &en, e);
+		err = engine_open(cgroup_root, &en, &lack, e);
 		engine_close(en);
 		if (!err)
 			printf("engine %s: loaded\n", engine_build());

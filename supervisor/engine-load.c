@@ -23,6 +23,8 @@
 #include "engine-pins.h"
 #include "lh.skel.h"
 
+#define KERNEL_ENOTSUPP 524	/* its own, in no header of user space */
+
 /* Programs that a kernel may lack a hook for; every other one is required. */
 static const char *const optional[] = {
 	"guard_userns_create",
@@ -59,6 +61,14 @@ static bool is_optional(const char *name)
 		if (!strcmp(optional[i], name))
 			return true;
 	return false;
+}
+
+/* Does the kernel say that it cannot or will not, or is it something else? */
+static bool is_kernels(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EINVAL ||
+	       err == -ENOSYS || err == -EOPNOTSUPP || err == -E2BIG ||
+	       err == -KERNEL_ENOTSUPP;
 }
 
 /* Leave out optional programs whose hook is not in this kernel. */
@@ -119,16 +129,33 @@ static int load_failed(int err, struct err *e)
 		       strerror(-err), first_warning);
 }
 
-static int skeleton_load(struct lh **out, struct err *e)
+static enum engine_lack lack_of(int err)
+{
+	if (list_lacks_bpf())
+		return ENGINE_ABSENT;
+	return is_kernels(err) ? ENGINE_NOT_ATTACHED : ENGINE_LACKS_NOTHING;
+}
+
+static int no_btf(int err, enum engine_lack *lack, struct err *e)
+{
+	static const char file[] = "/sys/kernel/btf/vmlinux";
+
+	if (!access(file, F_OK) || errno != ENOENT)
+		return err_sys(e, err, "the kernel's BTF, %s", file);
+	*lack = ENGINE_ABSENT;
+	return err_set(e, -ENOTSUP, "this kernel has no BTF (%s): "
+		       "CONFIG_DEBUG_INFO_BTF is needed", file);
+}
+
+static int skeleton_load(struct lh **out, enum engine_lack *lack,
+			 struct err *e)
 {
 	struct btf *btf = btf__load_vmlinux_btf();
 	struct lh *lh;
 	int err;
 
 	if (!btf)
-		return err_set(e, -ENOTSUP, "this kernel has no BTF "
-			       "(/sys/kernel/btf/vmlinux): CONFIG_DEBUG_INFO_BTF"
-			       " is needed");
+		return no_btf(errno ? -errno : -EINVAL, lack, e);
 	lh = lh__open();
 	if (!lh) {
 		err = -errno;
@@ -140,10 +167,14 @@ static int skeleton_load(struct lh **out, struct err *e)
 				       BTF_KIND_FUNC) > 0;
 	err = hooks_select(lh, btf, e);
 	btf__free(btf);
-	if (!err) {
+	if (err) {
+		*lack = ENGINE_ABSENT;
+	} else {
 		err = lh__load(lh);
-		if (err)
+		if (err) {
+			*lack = lack_of(err);
 			load_failed(err, e);
+		}
 	}
 	if (err) {
 		lh__destroy(lh);
@@ -186,7 +217,8 @@ static int pin(int fd, const char *name, struct err *e)
 	return 0;
 }
 
-static int attach_and_pin(struct lh *lh, struct err *e)
+static int attach_and_pin(struct lh *lh, enum engine_lack *lack,
+			  struct err *e)
 {
 	struct bpf_program *p;
 
@@ -200,9 +232,12 @@ static int attach_and_pin(struct lh *lh, struct err *e)
 		    !strcmp(bpf_program__section_name(p), "syscall"))
 			continue;
 		link = bpf_program__attach(p);
-		if (!link)
-			return err_sys(e, -errno, "engine: cannot attach %s",
+		if (!link) {
+			err = -errno;
+			*lack = lack_of(err);
+			return err_sys(e, err, "engine: cannot attach %s",
 				       name);
+		}
 		snprintf(file, sizeof(file), "link_%s", name);
 		err = pin(bpf_link__fd(link), file, e);
 		/* The pin holds it from here on. */
@@ -297,7 +332,8 @@ static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
 	return err;
 }
 
-int engine_load(const char *cgroup_root, struct err *e)
+int engine_load(const char *cgroup_root, enum engine_lack *lack,
+		struct err *e)
 {
 	libbpf_print_fn_t print = libbpf_set_print(keep_warning);
 	struct lh *lh = NULL;
@@ -310,13 +346,16 @@ int engine_load(const char *cgroup_root, struct err *e)
 		err = err_sys(e, -errno, "cannot make " ENGINE_LOADING);
 	if (err)
 		return err;
-	err = skeleton_load(&lh, e);
+	err = skeleton_load(&lh, lack, e);
 	if (!err)
 		err = rings_make(bpf_map__fd(lh->maps.lh_rings), e);
 	if (!err)
-		err = attach_and_pin(lh, e);
+		err = attach_and_pin(lh, lack, e);
 	if (!err)
 		err = prove_and_pin(lh, cgroup_root, e);
+	/* Attached, and never called. Any other failed proof is a riddle. */
+	if (err == -ENOTSUP && list_lacks_bpf())
+		*lack = ENGINE_ABSENT;
 	if (err)
 		engine_unpin(ENGINE_LOADING, NULL);
 	if (lh)

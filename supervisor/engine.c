@@ -142,16 +142,21 @@ int engine_attempt(struct engine **out, struct err *e)
 	return 0;
 }
 
-int engine_open(const char *cgroup_root, struct engine **out, struct err *e)
+int engine_open(const char *cgroup_root, struct engine **out,
+		enum engine_lack *lack, struct err *e)
 {
 	int lock, err;
+
+	*lack = ENGINE_LACKS_NOTHING;
 
 	if (geteuid())
 		return err_set(e, -EPERM, "must be started as root: use sudo, "
 			       "or let the harness start it as root");
 	err = bpffs_check(e);
-	if (err)
+	if (err) {
+		*lack = ENGINE_ABSENT;
 		return err;
+	}
 	err = engine_attempt(out, e);
 	if (err != -ENOENT)
 		return err;
@@ -160,7 +165,7 @@ int engine_open(const char *cgroup_root, struct engine **out, struct err *e)
 		return lock;
 	err = engine_attempt(out, e);	/* another start may have loaded it */
 	if (err == -ENOENT)
-		err = engine_load(cgroup_root, e);
+		err = engine_load(cgroup_root, lack, e);
 	else
 		goto unlock;
 	if (!err)

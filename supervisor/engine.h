@@ -17,11 +17,20 @@
 struct engine;			/* open pins; one per process */
 
 /*
+ * Why an engine does not load, where that is the kernel's doing. Only what
+ * nobody can bring about by starting us oddly (few descriptors, little memory)
+ * counts: a run may go on without what its host lacks.
+ */
+enum engine_lack { ENGINE_LACKS_NOTHING, ENGINE_ABSENT, ENGINE_NOT_ATTACHED };
+
+/*
  * Open the pinned engine of this build; load, attach, prove and pin it first
  * if need be (serialised by a lock across processes). @cgroup_root: where
- * cgroup v2 is mounted. *out is owned by the caller: engine_close().
+ * cgroup v2 is mounted. *out is owned by the caller: engine_close(). *lack is
+ * set where it fails.
  */
-int engine_open(const char *cgroup_root, struct engine **out, struct err *e);
+int engine_open(const char *cgroup_root, struct engine **out,
+		enum engine_lack *lack, struct err *e);
 void engine_close(struct engine *en);
 /* "ABI-BUILD" of the engine this program goes with. */
 const char *engine_build(void);

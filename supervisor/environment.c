@@ -193,9 +193,8 @@ static int by_policy(struct environment *env, const struct image *im)
 }
 
 int environment_start(struct environment *env, const struct image *im,
-		      const struct identity *id, const struct options *o)
+		      const struct identity *id)
 {
-	unsigned int i;
 	int ret;
 
 	*env = (struct environment){};
@@ -204,9 +203,6 @@ int environment_start(struct environment *env, const struct image *im,
 		ret = user_facts(env, id);
 	if (!ret)
 		ret = by_policy(env, im);
-	for (i = 0; !ret && i < o->env_count; i++)
-		ret = strchr(o->env[i], '=') ? put(env, strdup(o->env[i]))
-					     : pass(env, o->env[i]);
 	if (!ret && !env->vars) {
 		env->vars = calloc(2, sizeof(*env->vars));
 		env->room = 2;

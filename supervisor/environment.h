@@ -12,16 +12,15 @@
 
 #include "../policy-compiler/image.h"
 #include "identity.h"
-#include "options.h"
 
 struct environment {
 	char **vars;		/* NAME=VALUE, NULL-terminated */
 	size_t count, room;
 };
 
-/* By mode, policy and --env. 0 or -ENOMEM. */
+/* By mode and policy, which has what the command line named. 0 or -ENOMEM. */
 int environment_start(struct environment *env, const struct image *im,
-		      const struct identity *id, const struct options *o);
+		      const struct identity *id);
 /*
  * The rest, where not given already. @temp, @cache: directories or NULL;
  * @hide_git_config: ~/.gitconfig is there and may not be read.

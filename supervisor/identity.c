@@ -323,6 +323,27 @@ static int drop_bounds(void)
 	return 0;
 }
 
+int identity_switch(const struct credentials *c)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct none[2] = {};
+	int ret = set_groups(c);
+
+	if (ret)
+		return ret;
+	if (syscall(SYS_setresgid, c->gid, c->gid, c->gid) ||
+	    syscall(SYS_setresuid, c->uid, c->uid, c->uid))
+		return -errno;
+	if (!c->uid)
+		return 0;
+	/* Nothing of our own that a program could be made to inherit. */
+	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
+		return -errno;
+	return capset(&head, none) ? -errno : 0;
+}
+
 int identity_become(const struct credentials *c)
 {
 	struct __user_cap_header_struct head = {

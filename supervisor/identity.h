@@ -57,5 +57,10 @@ int identity_as(enum resolve_as who, void *arg);
  * an exec could win back. 0 or negative errno; async-signal-safe.
  */
 int identity_become(const struct credentials *c);
+/*
+ * The same without confinement: exactly what that user has, root with what
+ * root has.
+ */
+int identity_switch(const struct credentials *c);
 
 #endif

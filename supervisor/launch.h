@@ -8,6 +8,7 @@
 #define LH_LAUNCH_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@ struct launch {
 	/* What to run, and as whom; borrowed. */
 	const struct identity *id;
 	const struct image *im;
+	bool free;		/* no confinement: as the user alone */
 	const char *path;	/* absolute */
 	char *const *argv, *const *envp;
 	int cwd;		/* O_PATH directory */
@@ -36,6 +38,7 @@ struct launch {
 	/* The process; -1 until forked. */
 	pid_t pid;
 	int pidfd;
+	bool no_filter;		/* the kernel took no system call filter */
 	int gate;		/* ours; readable: it failed, or EOF: it runs */
 };
 

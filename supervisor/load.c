@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "../policy-compiler/data.h"
+#include "../policy-compiler/policy.h"
 #include "../policy-compiler/tool.h"
 #include "cleanup.h"
 #include "load.h"
 #include "named.h"
 
 #define CEILING_BYTES_MAX (1u << 20)
+#define ENV_FILE_BYTES_MAX (1u << 20)
 
 extern char **environ;
 
@@ -93,6 +95,28 @@ static int find_named(const struct identity *id, const char *name,
 	return s->text ? 0 : tool_nothing_called("--policy", name, e);
 }
 
+/* What a result recorded: every path in it is absolute. */
+static int find_recorded(const struct options *o, const struct identity *id,
+			 struct load *l, struct source *s, struct err *e)
+{
+	int ret = recorded_read(id, o->policy_from, &l->recorded, &l->diags, e);
+
+	if (ret)
+		return ret;
+	if (asprintf(&s->owned_display, "%s#/policy/resolved",
+		     o->policy_from) < 0) {
+		s->owned_display = NULL;
+		return err_sys(e, -ENOMEM, "--policy-from");
+	}
+	s->display = s->owned_display;
+	s->base = "/";
+	s->text = l->recorded.text;
+	s->len = l->recorded.len;
+	/* Later runs may go by it too. */
+	l->file = realpath(o->policy_from, NULL);
+	return 0;
+}
+
 static int find_source(const struct options *o, const struct identity *id,
 		       const char *workspace, struct load *l,
 		       struct source *s, struct err *e)
@@ -100,6 +124,8 @@ static int find_source(const struct options *o, const struct identity *id,
 	const char *arg = o->policy ? o->policy : LOAD_DEFAULT;
 	int ret;
 
+	if (o->policy_from)
+		return find_recorded(o, id, l, s, e);
 	if (policy_is_name(arg)) {
 		ret = find_named(id, arg, s, e);
 		if (!ret && !s->owned)
@@ -133,6 +159,7 @@ static int add_roots(const struct options *o, struct compile_root *roots)
 		[OPTION_READ_ROOT] = LIST_READ,
 		[OPTION_READ_ONLY_ROOT] = LIST_READ_ONLY,
 		[OPTION_DENY_ROOT] = LIST_DENY,
+		[OPTION_SOCKET_ROOT] = LIST_SOCKET,
 	};
 	unsigned int i;
 
@@ -183,10 +210,94 @@ static int take_image(struct source *s, struct compile_options *c,
 	return ret;
 }
 
+/* An env file holds secrets: it is read with the rights of who named it. */
+static int read_env_file(void *arg, const char *path, char **text, size_t *len,
+			 struct err *e)
+{
+	return named_read(arg, "env file", path, ENV_FILE_BYTES_MAX, text, len,
+			  e);
+}
+
+/*
+ * Like every file that the command line names, from the directory that we were
+ * started in; the compiler, which takes it for a root's text, finds no more in
+ * it to expand.
+ */
+static char *file_word(const char *path)
+{
+	_cleanup_free_ char *here = *path == '/' ? strdup("") :
+				    getcwd(NULL, 0);
+	char *out = here ? malloc(2 * (strlen(here) + strlen(path)) + 2) : NULL;
+	char *o = out;
+	const char *p;
+
+	for (p = here; out && *p; p++) {
+		if (*p == '$')
+			*o++ = '$';
+		*o++ = *p;
+	}
+	if (out && *path != '/')
+		*o++ = '/';
+	for (p = path; out && *p; p++) {
+		if (*p == '$')
+			*o++ = '$';
+		*o++ = *p;
+	}
+	if (out)
+		*o = 0;
+	return out;
+}
+
+static int file_words(const struct option_words *w, char **out)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->count; i++) {
+		out[i] = file_word(w->word[i]);
+		if (!out[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What the compiler made of --allow-credential, for whoever reads it later. */
+static int keep_lifted(const struct options *o, const struct context *c,
+		       struct load *l)
+{
+	const struct option_words *w = &o->credentials;
+	struct arena mem = { 0 };
+	const char *why, *path;
+	unsigned int i;
+
+	l->lifted = calloc(w->count + 1, sizeof(*l->lifted));
+	for (i = 0; l->lifted && i < w->count; i++) {
+		path = root_expand(&mem, c, c->workspace, w->word[i], &why);
+		l->lifted[i] = strdup(path ? path : w->word[i]);
+		if (!l->lifted[i])
+			break;
+		l->lifted_count++;
+	}
+	arena_free(&mem);
+	return l->lifted_count == w->count ? 0 : -ENOMEM;
+}
+
+static int compile_source(struct source *s, struct compile_options *c,
+			  struct load *l, struct err *e)
+{
+	int ret = is_image(s) ? take_image(s, c, l, e) :
+		  compile_text(s->text, s->len, s->display, s->base, c, &l->im,
+			       &l->diags);
+
+	if (!ret)
+		ret = compile_ceiling_profile(c, &l->weakest, &l->diags);
+	return ret;
+}
+
 int load_image(const struct options *o, const struct identity *id,
 	       const char *workspace, struct load *l, struct err *e)
 {
 	struct compile_root roots[OPTIONS_MANY];
+	char *env_files[OPTIONS_MANY] = {};
 	_cleanup_free_ char *ceiling = NULL;
 	struct context context = {};
 	struct context_who who = {
@@ -195,23 +306,42 @@ int load_image(const struct options *o, const struct identity *id,
 	};
 	struct compile_options c = {
 		.context = &context, .roots = roots,
-		.root_count = add_roots(o, roots), .env = o->env,
-		.env_count = o->env_count, .wall_time = o->timeout,
-		.memory = o->memory,
+		.root_count = add_roots(o, roots),
+		.env = o->env.word, .env_count = o->env.count,
+		.wall_time = o->timeout, .memory = o->memory,
+		.pids = o->pids, .idle_time = o->idle,
+		.grants = o->loopback ? GRANT_LOOPBACK_TCP |
+					GRANT_LOOPBACK_UDP : 0,
+		.network = o->network || o->egress.count,
+		.egress_allow = o->egress.word,
+		.egress_allow_count = o->egress.count,
+		.loopback_ports = o->loopback_ports.word,
+		.loopback_port_count = o->loopback_ports.count,
+		.publish_ports = o->publish_ports.word,
+		.publish_port_count = o->publish_ports.count,
+		.env_files = (const char *const *)env_files,
+		.env_file_count = o->env_files.count,
+		.lift = o->credentials.word, .lift_count = o->credentials.count,
+		.read_file = read_env_file, .read_arg = (void *)id,
 	};
 	struct source s = {};
+	unsigned int i;
 	int ret;
 
 	*l = (struct load){};
 	ret = read_ceiling(&c, &ceiling, e);
+	l->ceiling = c.ceiling;
 	if (!ret)
 		ret = context_init(&context, &who, e);
+	if (!ret && (file_words(&o->env_files, env_files) ||
+		     keep_lifted(o, &context, l)))
+		ret = err_sys(e, -ENOMEM, "options");
 	if (!ret)
 		ret = find_source(o, id, workspace, l, &s, e);
 	if (!ret)
-		ret = is_image(&s) ? take_image(&s, &c, l, e) :
-		      compile_text(s.text, s.len, s.display, s.base, &c,
-				   &l->im, &l->diags);
+		ret = compile_source(&s, &c, l, e);
+	for (i = 0; i < o->env_files.count; i++)
+		free(env_files[i]);
 	source_free(&s);
 	context_free(&context);
 	return ret;
@@ -219,6 +349,12 @@ int load_image(const struct options *o, const struct identity *id,
 
 void load_free(struct load *l)
 {
+	unsigned int i;
+
+	for (i = 0; i < l->lifted_count; i++)
+		free(l->lifted[i]);
+	free(l->lifted);
+	recorded_free(&l->recorded);
 	free(l->im);
 	free(l->file);
 	diags_free(&l->diags);

@@ -10,6 +10,7 @@
 #include "../policy-compiler/err.h"
 #include "identity.h"
 #include "options.h"
+#include "recorded.h"
 
 #define LOAD_POLICY_DIR "/etc/lh/policies"
 #define LOAD_CEILING "/etc/lh/ceiling.json"
@@ -19,6 +20,11 @@ struct load {
 	struct image *im;	/* owned; free() */
 	char *file;		/* path of the policy's file, or NULL */
 	struct diags diags;	/* all of them, warnings too */
+	bool ceiling;		/* there is one, and the weakest profile … */
+	enum image_profile weakest;	/* … that it lets a policy have */
+	struct recorded recorded;	/* of --policy-from */
+	char **lifted;		/* credentials of --allow-credential, normal */
+	unsigned int lifted_count;
 };
 
 /*

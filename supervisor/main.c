@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "confine.h"
 #include "named.h"
 #include "run.h"
 #include "say.h"
@@ -30,40 +31,6 @@ static int fill_streams(void)
 	if (fd > 2)
 		close(fd);
 	return fd < 0 ? -errno : 0;
-}
-
-static void say_widened(const struct options *o)
-{
-	static const char *const words[] = {
-		[OPTION_WRITE_ROOT] = "write", [OPTION_READ_ROOT] = "read",
-		[OPTION_READ_ONLY_ROOT] = "read-only",
-	};
-	char line[3500] = "";
-	size_t used = 0;
-	unsigned int i;
-
-	for (i = 0; i < o->root_count; i++) {
-		const struct option_root *root = &o->root[i];
-		int n;
-
-		if (root->kind == OPTION_DENY_ROOT)
-			continue;
-		n = snprintf(line + used, sizeof(line) - used,
-			     "%sextra %s root: %s", used ? "; " : "",
-			     words[root->kind], root->path);
-		if (n < 0 || used + n >= sizeof(line)) {
-			/* Nothing is widened unsaid: go on in a new line. */
-			line[used] = 0;
-			say("%s", line);
-			used = snprintf(line, sizeof(line), "extra %s root: "
-					"%.3000s", words[root->kind],
-					root->path);
-			continue;
-		}
-		used += n;
-	}
-	if (used)
-		say("%s", line);
 }
 
 static void say_policy(struct run *r)
@@ -144,13 +111,13 @@ static int session(struct run *r)
 	status = run_prepare(r, &e);
 	say_policy(r);
 	if (!status && r->o.dry_run) {
+		confine_say(r);
 		status = run_plan(r, &e);
 		if (e.num)
 			say("%s", e.msg);
 		return status;
 	}
 	if (!status) {
-		say_widened(&r->o);
 		status = run_start(r, &e);
 		if (!status)
 			status = run_follow(r, &e);

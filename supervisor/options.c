@@ -11,13 +11,16 @@
 #include <string.h>
 
 #include "../policy-compiler/policy.h"
+#include "../policy-compiler/suggest.h"
 #include "options.h"
 
 enum id {
-	O_POLICY, O_CWD, O_ENV, O_TIMEOUT, O_MEMORY, O_USER, O_NAME, O_WRITE,
-	O_READ, O_READ_ONLY, O_DENY, O_DENIALS, O_RESULT, O_STATUS_FD,
+	O_POLICY, O_POLICY_FROM, O_CWD, O_ENV, O_ENV_FILE, O_TIMEOUT, O_IDLE,
+	O_MEMORY, O_PIDS, O_USER, O_NAME, O_WRITE, O_READ, O_READ_ONLY, O_DENY,
+	O_CREDENTIAL, O_LOOPBACK, O_LOOPBACK_PORT, O_PUBLISH_PORT, O_SOCKET,
+	O_NETWORK, O_EGRESS, O_NO_SANDBOX, O_DENIALS, O_RESULT, O_STATUS_FD,
 	O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET, O_VERBOSE, O_VERSION,
-	O_HELP, O_LATER,
+	O_HELP,
 };
 
 struct option_row {
@@ -31,6 +34,8 @@ struct option_row {
 static const struct option_row rows[] = {
 	{ "--policy", 0, O_POLICY, "FILE|NAME",
 	  "policy or image file, or the name of a policy" },
+	{ "--policy-from", 0, O_POLICY_FROM, "RESULT",
+	  "the policy that an earlier run recorded" },
 	{ "--cwd", 'C', O_CWD, "DIR", "run there; ${WORKSPACE} of the policy" },
 	{ "--rw", 0, O_WRITE, "PATH", "one more readable and writable root" },
 	{ "--write-root", 0, O_WRITE, "PATH", NULL },
@@ -40,9 +45,30 @@ static const struct option_row rows[] = {
 	{ "--sandbox-read-root", 0, O_READ, "PATH", "one more readable root" },
 	{ "--deny", 0, O_DENY, "PATH", "neither readable nor writable" },
 	{ "--read-deny-root", 0, O_DENY, "PATH", NULL },
+	{ "--allow-credential", 0, O_CREDENTIAL, "PATH",
+	  "lift one entry of the credential list" },
+	{ "--allow-process-loopback", 0, O_LOOPBACK, NULL,
+	  "loopback between processes of the session" },
+	{ "--loopback-port", 0, O_LOOPBACK_PORT, "PORT[-PORT]",
+	  "ports of the host's loopback to reach too" },
+	{ "--publish-port", 0, O_PUBLISH_PORT, "PORT[-PORT]",
+	  "ports of the session for the host to reach" },
+	{ "--sandbox-unix-socket-root", 0, O_SOCKET, "PATH",
+	  "host's socket files below it may be used" },
+	{ "--allow-net", 0, O_NETWORK, NULL,
+	  "level network, for what egress rules allow" },
+	{ "--allow-process-network", 0, O_NETWORK, NULL, NULL },
+	{ "--egress-allow", 0, O_EGRESS, "RULE",
+	  "allow CIDR[:PORT], and level network" },
+	{ "--no-sandbox", 0, O_NO_SANDBOX, NULL,
+	  "no confinement at all, for this run" },
 	{ "--env", 0, O_ENV, "NAME[=VALUE]", "pass or set a variable" },
+	{ "--env-file", 0, O_ENV_FILE, "FILE", "set the variables in it" },
 	{ "--timeout", 0, O_TIMEOUT, "TIME", "wall time: 30, 500ms, 10m, 2h" },
+	{ "--idle-timeout", 0, O_IDLE, "TIME", "end it after so long without "
+	  "output" },
 	{ "--memory", 0, O_MEMORY, "SIZE", "memory limit: 512M, 2G" },
+	{ "--pids", 0, O_PIDS, "N", "limit of processes and threads" },
 	{ "--user", 0, O_USER, "NAME|UID", "run as this user" },
 	{ "--name", 0, O_NAME, "NAME", "name of the session in result and ps" },
 	{ "--denials", 0, O_DENIALS, "FILE|fd:N",
@@ -62,13 +88,7 @@ static const struct option_row rows[] = {
 };
 
 /* Known to the documents, not to this version. */
-static const char *const later[] = {
-	"--allow-net", "--allow-process-network", "--allow-process-loopback",
-	"--egress-allow", "--no-sandbox", "--sandbox-unix-socket-root",
-	"--allow-credential", "--capture", "--attach", "--env-file",
-	"--loopback-port", "--publish-port", "--idle-timeout", "--pids",
-	"--cpu",
-};
+static const char *const later[] = { "--capture", "--attach", "--cpu" };
 
 void options_usage(FILE *f)
 {
@@ -134,14 +154,22 @@ static int add_root(struct options *o, enum option_root_kind kind,
 	return 0;
 }
 
+static int add_word(struct option_words *w, const char *flag, const char *arg,
+		    struct err *e)
+{
+	if (!*arg)
+		return err_set(e, -EINVAL, "%s: the value is empty", flag);
+	if (w->count == OPTIONS_MANY)
+		return too_many(flag, e);
+	w->word[w->count++] = arg;
+	return 0;
+}
+
 static int add_env(struct options *o, const char *arg, struct err *e)
 {
 	if (!*arg || *arg == '=')
 		return err_set(e, -EINVAL, "--env: the name is empty");
-	if (o->env_count == OPTIONS_MANY)
-		return too_many("--env", e);
-	o->env[o->env_count++] = arg;
-	return 0;
+	return add_word(&o->env, "--env", arg, e);
 }
 
 /* The name goes into a file name's place in messages and into ps. */
@@ -171,24 +199,36 @@ static int set_once(const char **slot, const char *flag, const char *arg,
 }
 
 /* The words of a policy's limits, and a bare number of seconds. */
-static int take_limit(enum id id, struct options *o, const char *arg,
-		      struct err *e)
+static int take_time(const char *flag, const char *arg, uint64_t *ns,
+		     struct err *e)
 {
 	char seconds[32];
 
-	if (id == O_MEMORY && (!limit_size(arg, &o->memory) || !o->memory))
-		return err_set(e, -EINVAL, "--memory: not a size: %s (write "
-			       "512M or 2G)", arg);
-	if (id == O_MEMORY && o->memory < LIMIT_MEMORY_MIN)
-		return err_set(e, -EINVAL, "--memory: %s: less than 1M, in "
-			       "which no program starts", arg);
-	if (id == O_MEMORY)
-		return 0;
 	snprintf(seconds, sizeof(seconds), "%s%s", arg,
 		 arg[strspn(arg, "0123456789")] ? "" : "s");
-	if (!limit_time(seconds, &o->timeout) || !o->timeout)
-		return err_set(e, -EINVAL, "--timeout: not a time: %s (write "
-			       "30, 500ms, 10m or 2h)", arg);
+	if (!limit_time(seconds, ns) || !*ns)
+		return err_set(e, -EINVAL, "%s: not a time: %s (write 30, "
+			       "500ms, 10m or 2h)", flag, arg);
+	return 0;
+}
+
+static int take_memory(struct options *o, const char *arg, struct err *e)
+{
+	if (!limit_size(arg, &o->memory) || !o->memory)
+		return err_set(e, -EINVAL, "--memory: not a size: %s (write "
+			       "512M or 2G)", arg);
+	if (o->memory < LIMIT_MEMORY_MIN)
+		return err_set(e, -EINVAL, "--memory: %s: less than 1M, in "
+			       "which no program starts", arg);
+	return 0;
+}
+
+static int take_pids(struct options *o, const char *arg, struct err *e)
+{
+	if (!limit_count(arg, &o->pids) || !o->pids ||
+	    o->pids > LIMIT_PIDS_MAX)
+		return err_set(e, -EINVAL, "--pids: not a number from 1 to %u: "
+			       "%s", LIMIT_PIDS_MAX, arg);
 	return 0;
 }
 
@@ -204,11 +244,40 @@ static int take_fd(enum id id, struct options *o, const char *arg,
 	return descriptor("--keep-fd", arg, &o->keep_fd[o->keep_fd_count++], e);
 }
 
+/* What widens or narrows one run. */
+static int take_change(enum id id, struct options *o, const char *flag,
+		       const char *arg, struct err *e)
+{
+	switch (id) {
+	case O_WRITE: return add_root(o, OPTION_WRITE_ROOT, flag, arg, e);
+	case O_READ: return add_root(o, OPTION_READ_ROOT, flag, arg, e);
+	case O_READ_ONLY:
+		return add_root(o, OPTION_READ_ONLY_ROOT, flag, arg, e);
+	case O_DENY: return add_root(o, OPTION_DENY_ROOT, flag, arg, e);
+	case O_SOCKET: return add_root(o, OPTION_SOCKET_ROOT, flag, arg, e);
+	case O_CREDENTIAL: return add_word(&o->credentials, flag, arg, e);
+	case O_EGRESS: return add_word(&o->egress, flag, arg, e);
+	case O_LOOPBACK_PORT: return add_word(&o->loopback_ports, flag, arg, e);
+	case O_PUBLISH_PORT: return add_word(&o->publish_ports, flag, arg, e);
+	case O_LOOPBACK: o->loopback = true; return 0;
+	case O_NETWORK: o->network = true; return 0;
+	default: return -ENOENT;	/* none of them */
+	}
+}
+
 static int take(enum id id, struct options *o, const char *flag,
 		const char *arg, struct err *e)
 {
+	int ret = take_change(id, o, flag, arg, e);
+
+	if (ret != -ENOENT) {
+		if (!o->widened)
+			o->widened = flag;
+		return ret;
+	}
 	switch (id) {
 	case O_POLICY: return set_once(&o->policy, flag, arg, e);
+	case O_POLICY_FROM: return set_once(&o->policy_from, flag, arg, e);
 	case O_CWD: return set_once(&o->cwd, flag, arg, e);
 	case O_USER: return set_once(&o->user, flag, arg, e);
 	case O_DENIALS: return set_once(&o->denials, flag, arg, e);
@@ -216,24 +285,22 @@ static int take(enum id id, struct options *o, const char *flag,
 	case O_ENGINE: return set_once(&o->engine, flag, arg, e);
 	case O_NAME: return set_name(o, arg, e);
 	case O_ENV: return add_env(o, arg, e);
-	case O_TIMEOUT:
-	case O_MEMORY: return take_limit(id, o, arg, e);
+	case O_ENV_FILE: return add_word(&o->env_files, flag, arg, e);
+	case O_TIMEOUT: return take_time(flag, arg, &o->timeout, e);
+	case O_IDLE: return take_time(flag, arg, &o->idle, e);
+	case O_MEMORY: return take_memory(o, arg, e);
+	case O_PIDS: return take_pids(o, arg, e);
 	case O_STATUS_FD:
 	case O_KEEP_FD: return take_fd(id, o, arg, e);
-	case O_WRITE: return add_root(o, OPTION_WRITE_ROOT, flag, arg, e);
-	case O_READ: return add_root(o, OPTION_READ_ROOT, flag, arg, e);
-	case O_READ_ONLY:
-		return add_root(o, OPTION_READ_ONLY_ROOT, flag, arg, e);
-	case O_DENY: return add_root(o, OPTION_DENY_ROOT, flag, arg, e);
+	case O_NO_SANDBOX: o->no_sandbox = true; return 0;
 	case O_DRY_RUN: o->dry_run = true; return 0;
 	case O_JSON: o->json = true; return 0;
 	case O_QUIET: o->quiet = true; return 0;
 	case O_VERBOSE: o->verbose = true; return 0;
 	case O_VERSION: o->version = true; return 0;
 	case O_HELP: o->help = true; return 0;
-	case O_LATER: break;
+	default: return -EINVAL;
 	}
-	return -EINVAL;
 }
 
 static const struct option_row *find_long(const char *name, size_t len)
@@ -259,6 +326,8 @@ static const struct option_row *find_letter(char c)
 
 static int unknown_long(const char *word, size_t len, struct err *e)
 {
+	const char *near;
+	char name[65];
 	size_t i;
 
 	for (i = 0; i < sizeof(later) / sizeof(*later); i++)
@@ -266,8 +335,13 @@ static int unknown_long(const char *word, size_t len, struct err *e)
 			return err_set(e, -EOPNOTSUPP, "%s: not supported by "
 				       "this version; nothing was run",
 				       later[i]);
-	return err_set(e, -EINVAL, "unknown option: %.*s (see --help)",
-		       (int)(len > 64 ? 64 : len), word);
+	snprintf(name, sizeof(name), "%.*s", (int)(len > 64 ? 64 : len), word);
+	near = suggest(name, &rows->name, sizeof(*rows),
+		       sizeof(rows) / sizeof(*rows));
+	if (near)
+		return err_set(e, -EINVAL, "unknown option: %s; did you mean "
+			       "%s?", name, near);
+	return err_set(e, -EINVAL, "unknown option: %s (see --help)", name);
 }
 
 static int parse_long(char **argv, int *i, struct options *o, struct err *e)
@@ -318,6 +392,23 @@ static int parse_letters(char **argv, int *i, struct options *o,
 	return 0;
 }
 
+/* Flags that contradict each other: which one was meant is not guessed. */
+static int check_together(const struct options *o, struct err *e)
+{
+	if (o->policy && o->policy_from)
+		return err_set(e, -EINVAL, "--policy and --policy-from: one "
+			       "policy at a time");
+	if (o->no_sandbox && o->widened)
+		return err_set(e, -EINVAL, "--no-sandbox and %s: without a "
+			       "sandbox there is nothing that it could change",
+			       o->widened);
+	if (o->no_sandbox && o->policy_from)
+		return err_set(e, -EINVAL, "--no-sandbox and --policy-from: a "
+			       "recorded policy is applied whole, or not at "
+			       "all");
+	return 0;
+}
+
 int options_parse(int argc, char **argv, struct options *o, struct err *e)
 {
 	int i, ret;
@@ -339,5 +430,5 @@ int options_parse(int argc, char **argv, struct options *o, struct err *e)
 	}
 	if (i < argc)
 		o->command = argv + i;
-	return 0;
+	return check_together(o, e);
 }

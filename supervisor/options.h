@@ -16,7 +16,7 @@
 
 enum option_root_kind {
 	OPTION_WRITE_ROOT, OPTION_READ_ROOT, OPTION_READ_ONLY_ROOT,
-	OPTION_DENY_ROOT,
+	OPTION_DENY_ROOT, OPTION_SOCKET_ROOT,
 };
 
 struct option_root {
@@ -25,19 +25,31 @@ struct option_root {
 	const char *path;
 };
 
+/* What may be given many times and is taken as it stands. */
+struct option_words {
+	const char *word[OPTIONS_MANY];
+	unsigned int count;
+};
+
 /* Strings point into argv. */
 struct options {
-	const char *policy, *cwd, *user, *name, *engine;
+	const char *policy, *policy_from, *cwd, *user, *name, *engine;
 	const char *denials, *result;
-	uint64_t timeout;	/* nanoseconds; 0: not given */
+	uint64_t timeout, idle;	/* nanoseconds; 0: not given */
 	uint64_t memory;	/* bytes; 0: not given */
+	uint64_t pids;		/* 0: not given */
 	int status_fd;		/* -1: none */
 	int keep_fd[OPTIONS_MANY];
 	unsigned int keep_fd_count;
 	struct option_root root[OPTIONS_MANY];
 	unsigned int root_count;
-	const char *env[OPTIONS_MANY];	/* NAME or NAME=VALUE */
-	unsigned int env_count;
+	struct option_words env;	/* NAME or NAME=VALUE */
+	struct option_words env_files, credentials;
+	struct option_words egress, loopback_ports, publish_ports;
+	bool loopback, network;		/* --allow-… */
+	const char *widened;	/* the first flag that changes the policy's
+				 * grants or denies, or NULL */
+	bool no_sandbox;
 	bool quiet, verbose, json, dry_run, help, version;
 	char **command;		/* NULL-terminated; NULL: none given */
 };

@@ -11,6 +11,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "../policy-compiler/policy.h"
+#include "recorded.h"
 #include "result.h"
 #include "version.h"
 #include "writer.h"
@@ -23,15 +25,18 @@ static const char *const statuses[] = {
 	[RESULT_KILLED] = "killed",
 };
 
-static const char *const profiles[] = {
-	[PROFILE_UNRESTRICTED] = "unrestricted",
-	[PROFILE_WORKSPACE_PATHS] = "workspace_paths",
-	[PROFILE_WORKTREE] = "worktree", [PROFILE_WASI] = "wasi",
-	[PROFILE_OS_HARDENED] = "os_hardened",
+static const char *const confinements[] = {
+	[CONFINE_FULL] = "full", [CONFINE_PARTIAL] = "partial",
+	[CONFINE_NONE] = "none",
 };
 
 void result_lacks(struct result *r, const char *what)
 {
+	unsigned int i;
+
+	for (i = 0; i < r->not_enforced_count; i++)
+		if (!strcmp(r->not_enforced[i], what))
+			return;
 	if (r->not_enforced_count < RESULT_NOTES_MAX)
 		r->not_enforced[r->not_enforced_count++] = what;
 }
@@ -76,20 +81,53 @@ static void put_outcome(struct writer *w, const struct result *r)
 	writer_str(w, "error", r->error[0] ? r->error : NULL);
 }
 
+/*
+ * The policy itself and the hash of its text. Never the image's: that one has
+ * the values of variables in it, and its hash would tell a guess from a secret.
+ */
 static void put_policy(struct writer *w, const struct image *im)
 {
+	const char *text;
 	char hex[65];
 
 	if (!im) {
 		writer_null(w, "policy");
 		return;
 	}
-	image_hash_hex(im, hex);
+	text = (const char *)im + im->policy.offset;
+	policy_hash(text, im->policy.count, hex);
 	writer_open_map(w, "policy");
 	writer_str(w, "name", image_string(im, im->name));
 	writer_str(w, "source", image_string(im, im->source));
 	writer_str(w, "hash", hex);
-	writer_str(w, "profile", profiles[im->profile]);
+	writer_str(w, "profile", profile_names[im->profile]);
+	writer_json(w, "resolved", text, im->policy.count);
+	writer_close_map(w);
+}
+
+static void put_sandbox(struct writer *w, const struct result *r)
+{
+	writer_open_map(w, "sandbox");
+	writer_str(w, "confinement", confinements[r->confinement]);
+	writer_str(w, "decided_by", r->decided_by);
+	writer_str(w, "selector", r->selector);
+	writer_bool(w, "selector_honored", r->selector_honored);
+	writer_close_map(w);
+}
+
+static void put_refusal(struct writer *w, const struct result *r)
+{
+	if (!r->refusal.mechanism) {
+		writer_null(w, "refusal");
+		return;
+	}
+	writer_open_map(w, "refusal");
+	writer_str(w, "source", "sandbox_mechanism");
+	writer_str(w, "mechanism", r->refusal.mechanism);
+	writer_str(w, "availability", r->refusal.availability);
+	writer_str(w, "profile", r->im ? profile_names[r->im->profile] : NULL);
+	writer_str(w, "requirement", r->refusal.requirement);
+	writer_bool(w, "selector_honored", r->refusal.selector_honored);
 	writer_close_map(w);
 }
 
@@ -195,13 +233,20 @@ char *result_line(const struct result *r, size_t *len)
 	put_policy(w, r->im);
 	put_user(w, r->id);
 	put_engine(w);
+	put_sandbox(w, r);
+	put_refusal(w, r);
+	writer_open_array(w, "allowed_credentials");
+	for (i = 0; i < r->credential_count; i++)
+		writer_str(w, NULL, r->credentials[i]);
+	writer_close_array(w);
 	writer_open_array(w, "not_enforced");
 	for (i = 0; i < r->not_enforced_count; i++)
 		writer_str(w, NULL, r->not_enforced[i]);
 	writer_close_array(w);
 	/* Refused all the same, but nobody is told: they have no listener. */
 	writer_open_array(w, "not_recorded");
-	writer_str(w, NULL, "seccomp");
+	if (r->confinement != CONFINE_NONE)
+		writer_str(w, NULL, "seccomp");
 	writer_close_array(w);
 	put_denials(w, r);
 	put_alert(w, r);

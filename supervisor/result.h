@@ -24,6 +24,21 @@ enum result_status {
 	RESULT_KILLED,		/* by us: the reason is in .error */
 };
 
+/* What stands between the command and the machine. */
+enum confinement {
+	CONFINE_FULL,
+	CONFINE_PARTIAL,	/* no engine: seccomp, credentials, cgroup */
+	CONFINE_NONE,		/* cgroup and limits alone */
+};
+
+/* A run that was refused because this host lacks something. */
+struct refusal {
+	const char *mechanism;	/* "linux_bpf_lsm"; NULL: no such refusal */
+	const char *availability;
+	const char *requirement;	/* "profile" or "fallback" */
+	bool selector_honored;	/* another LH_SANDBOX would have helped */
+};
+
 struct result {
 	enum result_status status;
 	int exit_code;		/* of the command; -1: none */
@@ -37,6 +52,13 @@ struct result {
 	const struct identity *id;
 	const struct denials *denials;
 	const struct hostexec *host_exec;
+	enum confinement confinement;
+	const char *decided_by;	/* what took confinement away, or NULL */
+	const char *selector;	/* LH_SANDBOX, or NULL */
+	bool selector_honored;
+	struct refusal refusal;
+	char *const *credentials;	/* lifted by --allow-credential */
+	unsigned int credential_count;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;
 	struct timespec started, ended;	/* CLOCK_REALTIME; zero: never */
@@ -46,7 +68,7 @@ struct result {
 	uint64_t max_rss;	/* bytes, of the largest process waited for */
 };
 
-/* A word for result.not_enforced; a static string. */
+/* A word for result.not_enforced; a static string, once. */
 void result_lacks(struct result *r, const char *what);
 /* The object on one line; malloc'd. */
 char *result_line(const struct result *r, size_t *len);

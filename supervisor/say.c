@@ -15,7 +15,7 @@
 void say(const char *fmt, ...)
 {
 	static const char prefix[] = "lh-supervise: ";
-	char text[4096], line[sizeof(prefix) + 4 * sizeof(text) + 1];
+	char text[8192], line[sizeof(prefix) + 4 * sizeof(text) + 1];
 	size_t len;
 	va_list ap;
 	int n;

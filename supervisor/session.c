@@ -19,6 +19,7 @@
 #include <bpf/libbpf.h>
 
 #include "cleanup.h"
+#include "confine.h"
 #include "run.h"
 #include "say.h"
 
@@ -48,6 +49,8 @@ static int take_record(void *arg, void *data, size_t size)
 static bool drain(struct loop *l)
 {
 	l->drained = 0;
+	if (!l->ring)
+		return false;
 	ring_buffer__consume(l->ring);
 	denials_flush(&l->r->denials);
 	return l->drained >= DRAIN_MAX;
@@ -66,7 +69,8 @@ static void end_now(struct loop *l, const char *why)
 
 	r->result.status = RESULT_KILLED;
 	fail(r, why);
-	engine_kill(r->engine, &r->es);
+	if (r->engine)
+		engine_kill(r->engine, &r->es);
 	cgroup_kill(&r->group);
 }
 
@@ -123,6 +127,8 @@ static int take_outcome(struct loop *l, struct err *e)
 
 	if (status)
 		l->r->result.status = RESULT_NOT_STARTED;
+	if (l->r->launch.no_filter)
+		confine_refused(l->r, "linux_seccomp", false, e);
 	return status;
 }
 
@@ -146,7 +152,7 @@ static int turn(struct loop *l, int timeout, struct err *e)
 		[SIGNALS] = { .fd = r->signals, .events = POLLIN },
 		[COMMAND] = { .fd = r->launch.pidfd, .events = POLLIN },
 		[GATE] = { .fd = r->launch.gate, .events = POLLIN },
-		[RING] = { .fd = ring_buffer__epoll_fd(l->ring),
+		[RING] = { .fd = l->ring ? ring_buffer__epoll_fd(l->ring) : -1,
 			   .events = POLLIN },
 		[KEEPER] = { .fd = r->keeper.pidfd, .events = POLLIN },
 		[WORDS] = { .fd = r->keeper.socket, .events = POLLIN },
@@ -209,7 +215,8 @@ static void count(struct loop *l)
 	res->wall_ns = (now.tv_sec - l->begun.tv_sec) * 1000000000LL +
 		       (now.tv_nsec - l->begun.tv_nsec);
 	cgroup_usage(&r->group, &res->usage);
-	engine_counters(r->engine, &r->es, &seq, &lost);
+	if (r->engine)
+		engine_counters(r->engine, &r->es, &seq, &lost);
 	res->denials_total = seq > r->denials.received ? seq :
 			     r->denials.received;
 	res->denials_lost = res->denials_total - r->denials.received;
@@ -231,8 +238,9 @@ int run_follow(struct run *r, struct err *e)
 	int status = 0;
 
 	clock_gettime(CLOCK_BOOTTIME, &l.begun);
-	l.ring = ring_buffer__new(r->es.ring_fd, take_record, &l, NULL);
-	if (!l.ring) {
+	if (r->engine)
+		l.ring = ring_buffer__new(r->es.ring_fd, take_record, &l, NULL);
+	if (r->engine && !l.ring) {
 		err_sys(e, -errno, "the session's ring of denials");
 		return EXIT_OURS;
 	}

@@ -15,16 +15,20 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "confine.h"
 #include "named.h"
 #include "run.h"
 #include "say.h"
 #include "temp.h"
 
-#define PIDS_DEFAULT 4096	/* of a policy that names none */
-
 static int ours(int ret)
 {
 	return ret ? EXIT_OURS : 0;
+}
+
+static bool is_confined(const struct run *r)
+{
+	return r->result.confinement != CONFINE_NONE;
 }
 
 static int check_nested(struct err *e)
@@ -95,6 +99,8 @@ int run_prepare(struct run *r, struct err *e)
 	int ret = check_nested(e);
 
 	if (!ret)
+		ret = confine_select(r, e);
+	if (!ret)
 		ret = identity_find(r->o.user, !r->o.dry_run, &r->id, e);
 	if (!ret)
 		ret = check_descriptors(r, e);
@@ -107,51 +113,18 @@ int run_prepare(struct run *r, struct err *e)
 	if (!ret)
 		ret = load_image(&r->o, &r->id, r->cwd_path, &r->load, e);
 	r->result.im = r->load.im;
+	r->result.credentials = r->load.lifted;
+	r->result.credential_count = r->load.lifted_count;
+	if (!ret)
+		ret = confine_decide(r, e);
 	if (!ret) {
-		ret = environment_start(&r->env, r->load.im, &r->id, &r->o);
+		ret = environment_start(&r->env, r->load.im, &r->id);
 		if (ret)
 			err_sys(e, ret, "environment");
 	}
 	if (ret)
 		return EXIT_OURS;
 	return r->o.command ? find_command(r, e) : 0;
-}
-
-/*
- * A limit without its controller: an error where the policy asked for it,
- * unless its profile may lack limits.
- */
-static int lack(struct run *r, const char *controller, const char *limit,
-		bool asked, struct err *e)
-{
-	const struct image *im = r->load.im;
-
-	if (asked && im->profile > PROFILE_WORKTREE)
-		return err_set(e, -ENOTSUP, "%s cannot be enforced: cgroup v2 "
-			       "has no %s controller here (a hybrid host keeps "
-			       "it in v1; boot with cgroup_no_v1=%s, or take "
-			       "the limit out of the policy)", limit,
-			       controller, controller);
-	result_lacks(&r->result, limit);
-	if (asked && !r->o.quiet)
-		say("not enforced: %s: cgroup v2 has no %s controller here",
-		    limit, controller);
-	return 0;
-}
-
-static int check_limits(struct run *r, struct err *e)
-{
-	const struct image_limits *l = &r->load.im->limits;
-	int ret = 0;
-
-	if (l->memory != IMAGE_NO_LIMIT &&
-	    !cgroup_has(r->cgroup_root, "memory"))
-		ret = lack(r, "memory", "limits.memory", true, e);
-	if (!ret && l->pids != IMAGE_NO_LIMIT &&
-	    !cgroup_has(r->cgroup_root, "pids"))
-		ret = lack(r, "pids", "limits.pids", l->pids != PIDS_DEFAULT,
-			   e);
-	return ret;
 }
 
 /*
@@ -187,7 +160,7 @@ static int make_places(struct run *r, struct err *e)
 	r->result.session = r->registry.id;
 	ret = cgroup_make(r->cgroup_root, r->registry.id, &limits, &r->group,
 			  e);
-	if (!ret && (im->flags & IMAGE_USER_TEMP)) {
+	if (!ret && (im->flags & IMAGE_USER_TEMP) && is_confined(r)) {
 		r->temp = temp_make(&r->id, r->registry.id, e);
 		ret = r->temp ? 0 : -EIO;
 	}
@@ -220,6 +193,12 @@ static void make_cache(struct run *r)
 						   r->table.writable[i]);
 }
 
+/* Where a session may write; an unconfined one may wherever its user may. */
+static const struct table *writable(const struct run *r)
+{
+	return r->resolved ? &r->table : NULL;
+}
+
 static int denials_target(struct run *r, struct err *e)
 {
 	const char *arg = r->o.denials;
@@ -231,7 +210,7 @@ static int denials_target(struct run *r, struct err *e)
 	r->denials.given = true;
 	if (strncmp(arg, "fd:", 3)) {
 		r->denials.fd = named_output(&r->id, "--denials", arg, true,
-					     &r->table, e);
+					     writable(r), e);
 		return r->denials.fd < 0 ? r->denials.fd : 0;
 	}
 	fd = strtol(arg + 3, &end, 10);
@@ -241,7 +220,7 @@ static int denials_target(struct run *r, struct err *e)
 	if (fd <= 2)
 		return err_set(e, -EINVAL, "--denials: descriptors 0 to 2 are "
 			       "the command's own; use 3 or higher");
-	r->denials.fd = named_descriptor("--denials", fd, &r->table, e);
+	r->denials.fd = named_descriptor("--denials", fd, writable(r), e);
 	return r->denials.fd < 0 ? r->denials.fd : 0;
 }
 
@@ -254,7 +233,7 @@ static int open_outputs(struct run *r, struct err *e)
 		struct err other = {};
 
 		r->result_fd = named_output(&r->id, "--result", r->o.result,
-					    false, &r->table,
+					    false, writable(r),
 					    ret ? &other : e);
 		r->result_refused = r->result_fd < 0;
 		if (!ret && r->result_refused)
@@ -262,7 +241,7 @@ static int open_outputs(struct run *r, struct err *e)
 	}
 	if (!ret && r->status_fd >= 0) {
 		int copy = named_descriptor("--status-fd", r->o.status_fd,
-					    &r->table, e);
+					    writable(r), e);
 
 		ret = copy < 0 ? copy : 0;
 		close_fd(&copy);
@@ -321,6 +300,19 @@ static int admit(struct run *r, struct err *e)
 	return ret;
 }
 
+/* What the command finds around it, beyond what its user has anyway. */
+static int furnish(struct run *r, struct err *e)
+{
+	int ret;
+
+	make_cache(r);
+	r->host_exec = hostexec_begin(&r->id, r->table.writable,
+				      r->table.writable_count, r->temp);
+	ret = environment_finish(&r->env, r->temp, r->cache,
+				 hides_git_config(r));
+	return ret ? err_sys(e, ret, "environment") : 0;
+}
+
 static int start_keeper(struct run *r, struct err *e)
 {
 	struct keeper_job job = {
@@ -371,8 +363,9 @@ static int start_command(struct run *r, struct err *e)
 	r->launch.keep_count = r->o.keep_fd_count;
 	r->launch.mask = &r->mask;
 	r->launch.open_files = r->table.open_files;
+	r->launch.free = !is_confined(r);
 	ret = launch_fork(&r->launch, e);
-	if (!ret)
+	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
 	if (!ret)
 		ret = check_signals(r, e);
@@ -386,45 +379,67 @@ static int start_command(struct run *r, struct err *e)
 	return ret ? err_sys(e, ret, "the command's process is gone") : 0;
 }
 
-int run_start(struct run *r, struct err *e)
+/* The engine, where this run has one. */
+static int open_engine(struct run *r, struct err *e)
 {
-	int ret = 0, swept;
+	enum engine_lack lack;
+	int ret;
+
+	if (!is_confined(r))
+		return 0;
+	ret = engine_open(r->cgroup_root, &r->engine, &lack, e);
+	return ret ? confine_no_engine(r, lack, e) : 0;
+}
+
+/* What this host has for us. */
+static int open_host(struct run *r, struct err *e)
+{
+	int ret;
 
 	r->cgroup_root = cgroup_root(e);
 	if (!r->cgroup_root)
-		return EXIT_OURS;
-	ret = check_limits(r, e);
+		return confine_refused(r, "linux_cgroup_v2", true, e);
+	ret = confine_limits(r, e);
 	if (!ret)
-		ret = engine_open(r->cgroup_root, &r->engine, e);
+		ret = open_engine(r, e);
 	if (!ret)
 		ret = cgroup_ready(e);
-	if (!ret)
-		ret = hold_signals(r, e);
-	if (ret)
-		return EXIT_OURS;
-	swept = registry_sweep(&r->id, r->cgroup_root);
-	ret = engine_sweep(r->engine, e);
-	if (r->o.verbose && (swept > 0 || ret > 0))
+	return ret ? ret : hold_signals(r, e);
+}
+
+static int sweep(struct run *r, struct err *e)
+{
+	int places = registry_sweep(&r->id, r->cgroup_root);
+	int slots = r->engine ? engine_sweep(r->engine, e) : 0;
+
+	if (r->o.verbose && (places > 0 || slots > 0))
 		say("cleared up after %d session(s) that were killed",
-		    swept > ret ? swept : ret);
-	ret = ret < 0 ? ret : make_places(r, e);
+		    places > slots ? places : slots);
+	return slots < 0 ? slots : 0;
+}
+
+int run_start(struct run *r, struct err *e)
+{
+	int ret;
+
+	confine_say(r);
+	ret = open_host(r, e);
 	if (!ret)
+		ret = sweep(r, e);
+	if (!ret)
+		ret = make_places(r, e);
+	if (!ret && is_confined(r))
 		ret = resolve(r, e);
 	if (!ret)
 		ret = open_outputs(r, e);
-	if (ret)
-		return EXIT_OURS;
-	make_cache(r);
-	r->host_exec = hostexec_begin(&r->id, r->table.writable,
-				      r->table.writable_count, r->temp);
-	ret = environment_finish(&r->env, r->temp, r->cache,
-				 hides_git_config(r));
-	if (ret)
-		err_sys(e, ret, "environment");
-	if (!ret)
+	if (!ret && is_confined(r))
+		ret = furnish(r, e);
+	if (!ret && r->engine)
 		ret = admit(r, e);
 	if (!ret)
 		ret = start_keeper(r, e);
+	if (!ret)
+		widen_say(r);
 	return ours(ret ? ret : start_command(r, e));
 }
 

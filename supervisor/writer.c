@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <yajl/yajl_gen.h>
+#include <yajl/yajl_parse.h>
 
 #include "cleanup.h"
 #include "escape.h"
@@ -169,6 +170,80 @@ void writer_bytes(struct writer *w, const char *key, const char *s, size_t len)
 		snprintf(name, sizeof(name), "%s_b64", key);
 		writer_str(w, name, exact);
 	}
+}
+
+static int json_null(void *w)
+{
+	writer_null(w, NULL);
+	return 1;
+}
+
+static int json_bool(void *w, int v)
+{
+	writer_bool(w, NULL, v);
+	return 1;
+}
+
+/* As it is written: no number is too large, none changes its look. */
+static int json_number(void *arg, const char *s, size_t len)
+{
+	struct writer *w = arg;
+
+	yajl_gen_number(w->gen, s, len);
+	return 1;
+}
+
+static int json_string(void *w, const unsigned char *s, size_t len)
+{
+	writer_bytes(w, NULL, (const char *)s, len);
+	return 1;
+}
+
+static int json_open_map(void *w)
+{
+	writer_open_map(w, NULL);
+	return 1;
+}
+
+static int json_close_map(void *w)
+{
+	writer_close_map(w);
+	return 1;
+}
+
+static int json_open_array(void *w)
+{
+	writer_open_array(w, NULL);
+	return 1;
+}
+
+static int json_close_array(void *w)
+{
+	writer_close_array(w);
+	return 1;
+}
+
+bool writer_json(struct writer *w, const char *key, const char *text,
+		 size_t len)
+{
+	static const yajl_callbacks calls = {
+		.yajl_null = json_null, .yajl_boolean = json_bool,
+		.yajl_number = json_number, .yajl_string = json_string,
+		.yajl_map_key = json_string,
+		.yajl_start_map = json_open_map, .yajl_end_map = json_close_map,
+		.yajl_start_array = json_open_array,
+		.yajl_end_array = json_close_array,
+	};
+	yajl_handle h = must(yajl_alloc(&calls, NULL, w));
+	bool ok;
+
+	/* A path of the command line may hold any bytes: repaired here. */
+	yajl_config(h, yajl_dont_validate_strings, 1);
+	key_put(w, key);
+	ok = yajl_parse(h, (const unsigned char *)text, len) ==
+	     yajl_status_ok && yajl_complete_parse(h) == yajl_status_ok;
+	yajl_free(h);
+	return ok;
 }
 
 static size_t put_escaped(char *out, uint32_t p)

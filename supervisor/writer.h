@@ -30,6 +30,10 @@ void writer_str(struct writer *w, const char *key, const char *s);
 /* @len bytes under @key, and under @key_b64 where they are not UTF-8. */
 void writer_bytes(struct writer *w, const char *key, const char *s, size_t len);
 
+/* @len bytes of JSON text, a value of its own: false: it is none. */
+bool writer_json(struct writer *w, const char *key, const char *text,
+		 size_t len);
+
 /* The whole text with a newline; malloc'd, NUL-terminated. */
 char *writer_line(struct writer *w, size_t *len);
 

@@ -10,6 +10,11 @@ refuses 125 'no command' 'no command is an error' "$lh"
 refuses 125 'no command' 'nor is one after --' "$lh" --
 refuses 125 'unknown option: --foo' 'an unknown option' "$lh" --foo -- true
 refuses 125 'unknown option: --pol' 'no abbreviations' "$lh" --pol x -- true
+refuses 125 'did you mean --read-only-root?' 'a slip of the fingers' \
+	"$lh" --read-onyl-root /x -- true
+run "$lh" --frobnicate -- true
+! grep -q 'did you mean' "$tmp/said"
+ok $? 'no suggestion where nothing is near'
 refuses 125 'unknown option: -x' 'an unknown letter' "$lh" -qx -- true
 refuses 125 'FILE|NAME is missing' 'a value that is missing' "$lh" --policy
 refuses 125 'takes no value' 'a value too many' "$lh" --quiet=yes -- true
@@ -27,6 +32,35 @@ for size in x 0 -1 12Q 99999999999999999999 ''; do
 	refuses 125 'not a size' "--memory '$size'" \
 		"$lh" "--memory=$size" -- true
 done
+for time in x 0 10y; do
+	refuses 125 '--idle-timeout: not a time' "--idle-timeout '$time'" \
+		"$lh" "--idle-timeout=$time" -- true
+done
+for n in x 0 -1 1.5 4194305 99999999999999999999 ''; do
+	refuses 125 '--pids: not a number' "--pids '$n'" "$lh" "--pids=$n" -- true
+done
+for flag in --allow-credential --egress-allow --loopback-port --publish-port \
+	--env-file --policy-from; do
+	refuses 125 "$flag: the value is empty" "$flag ''" "$lh" "$flag=" -- true
+done
+for flag in --allow-net --allow-process-network --allow-process-loopback \
+	--no-sandbox; do
+	refuses 125 "$flag: takes no value" "$flag=x" "$lh" "$flag=x" -- true
+done
+
+# What contradicts itself is not guessed at.
+for flag in --rw=/x --ro=/x --deny=/x --write-root=/x --read-only-root=/x \
+	--sandbox-write-root=/x --sandbox-read-root=/x --read-deny-root=/x \
+	--allow-credential=/x --allow-net --allow-process-network \
+	--allow-process-loopback --egress-allow=192.0.2.1 --loopback-port=1 \
+	--publish-port=1 --sandbox-unix-socket-root=/x; do
+	refuses 125 "--no-sandbox and ${flag%%=*}: " "--no-sandbox $flag" \
+		"$lh" "$flag" --no-sandbox -- true
+done
+refuses 125 '--no-sandbox and --policy-from: ' '--no-sandbox --policy-from' \
+	"$lh" --no-sandbox --policy-from x -- true
+refuses 125 'one policy at a time' '--policy --policy-from' \
+	"$lh" --policy agent --policy-from x -- true
 for fd in 0 1 2; do
 	refuses 125 "the command's own" "--status-fd $fd" \
 		"$lh" --status-fd $fd -- true
@@ -41,9 +75,7 @@ refuses 125 'Bad file descriptor' 'a descriptor that is closed' \
 	"$lh" --dry-run --status-fd 99 -- true
 refuses 125 'Bad file descriptor' 'keeping one that is closed' \
 	"$lh" --dry-run --keep-fd 99 -- true
-for flag in --allow-net --allow-process-network --allow-process-loopback \
-	--egress-allow --no-sandbox --sandbox-unix-socket-root \
-	--allow-credential; do
+for flag in --capture --attach --cpu; do
 	refuses 125 "$flag: not supported" "$flag is refused by name" \
 		"$lh" $flag x -- true
 done
@@ -65,6 +97,9 @@ works 'a letter takes its value joined' "$lh" -q -C"$tmp" --dry-run -- true
 works 'times' "$lh" --dry-run --timeout 1500ms -- true
 grep -q '^wall time    1500ms$' "$tmp/printed"
 ok $? 'a time is taken as it is said'
+works 'a limit of processes' "$lh" --dry-run --pids 64 -- true
+grep -q '^pids         64$' "$tmp/printed"
+ok $? 'is taken as it is said'
 works 'sizes' "$lh" --dry-run --memory 2G -- true
 grep -q '^memory       2G$' "$tmp/printed"
 ok $? 'a size is taken as it is said'

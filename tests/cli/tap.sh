@@ -61,6 +61,22 @@ works() {
 	ok $? "$name"
 }
 
+# under CEILING COMMAND…: with that /etc/lh/ceiling.json, in a copy of /etc.
+under() {
+	[ -d "$tmp/etc/lh" ] || { cp -a /etc "$tmp/etc" && mkdir "$tmp/etc/lh"; }
+	printf '%s' "$1" >"$tmp/etc/lh/ceiling.json"
+	shift
+	unshare -m sh -c 'mount --make-rprivate / && mount --bind "$0" /etc &&
+		exec "$@"' "$tmp/etc" "$@"
+}
+
+# ceiling PROFILE: one that leaves the workspace writable and all readable.
+ceiling() {
+	printf '{ "version": 1, "sandbox_profile": "%s", "read_only_roots":
+		["/"], "workspace_roots": ["%s/ws"],
+		"side_effect_level": "network" }' "$1" "$tmp"
+}
+
 # as_nobody COMMAND…
 as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
