@@ -1,22 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * `lh-policy show FILE|IMAGE`: the policy with all its defaults.
+ * `lh-policy show [--resolved] FILE|IMAGE`: the policy with all its defaults;
+ * resolved, also with its links followed, as a session would follow them now.
  */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "cmd.h"
+#include "follow.h"
 
 int cmd_show(const struct request *q, char **args, int n)
 {
-	struct image *im;
+	struct diags d = { 0 };
+	struct compiled *k;
+	int status;
 
 	if (n != 1)
 		return usage("show needs one FILE or IMAGE");
-	if (request_load(q, args[0], &im) != DONE)
-		return FAILED;
-	fwrite((const char *)im + im->policy.offset, 1, im->policy.count,
-	       stdout);
-	free(im);
-	return DONE;
+	status = request_model(q, args[0], &k);
+	if (status != DONE)
+		return status;
+	if (q->resolved && policy_follow(compiled_policy(k), &d))
+		status = FAILED;
+	diags_print(&d, stderr, "");
+	diags_free(&d);
+	if (status == DONE)
+		status = request_print(q, compiled_policy(k));
+	compiled_free(k);
+	return status;
 }

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cmd.h"
@@ -42,33 +43,76 @@ const char *meant(const char *word, const void *first, size_t stride, size_t n)
 	return text;
 }
 
+/* What is wrong with @arg itself stands in @e; its name is said once. */
+static void add_error(const char *arg, const struct err *e, struct diags *d)
+{
+	struct place at = { .file = arg };
+	size_t len = strlen(arg);
+	const char *msg = e->msg;
+
+	if (!strncmp(msg, arg, len) && !strncmp(msg + len, ": ", 2))
+		msg += len + 2;
+	diag_error(d, &at, "%s", msg);
+}
+
 int request_try(const struct request *q, const struct compile_options *o,
 		const char *arg, struct image **im, struct diags *d)
 {
 	struct compile_options plain = { .context = &q->context };
-	struct place at = { .file = arg };
 	struct err e = { 0 };
-	size_t len = strlen(arg);
-	const char *msg = e.msg;
 	int r = tool_load(arg, o ? o : &plain, im, d, &e);
 
-	if (r && !d->errors) {
-		if (!strncmp(msg, arg, len) && !strncmp(msg + len, ": ", 2))
-			msg += len + 2;
-		diag_error(d, &at, "%s", msg);
-	}
+	if (r && !d->errors)
+		add_error(arg, &e, d);
 	return r ? FAILED : DONE;
+}
+
+/* What a command has to say of @arg before its answer, if it has one. */
+static int say(const struct request *q, const char *arg, int r,
+	       struct diags *d)
+{
+	if (r && q->json)
+		report_json(arg, d);
+	else
+		diags_print(d, stderr, "");
+	diags_free(d);
+	return r;
 }
 
 int request_load(const struct request *q, const char *arg, struct image **im)
 {
 	struct diags d = { 0 };
-	int r = request_try(q, NULL, arg, im, &d);
 
-	if (r && q->json)
-		report_json(arg, &d);
+	return say(q, arg, request_try(q, NULL, arg, im, &d), &d);
+}
+
+int request_model(const struct request *q, const char *arg,
+		  struct compiled **k)
+{
+	const struct compile_options o = { .context = &q->context,
+					   .lenient = true };
+	struct diags d = { 0 };
+	struct err e = { 0 };
+	int r = tool_model(arg, &o, k, &d, &e);
+
+	if (r && !d.errors)
+		add_error(arg, &e, &d);
+	return say(q, arg, r ? FAILED : DONE, &d);
+}
+
+int request_print(const struct request *q, const struct policy *p)
+{
+	struct err e = { 0 };
+	char *text = NULL;
+	size_t len = 0;
+	int r = policy_print(p, &text, &len);
+
+	if (r)
+		return complain((err_sys(&e, r, "the policy"), &e));
+	if (q->output)
+		r = tool_write(q->output, text, len, &e);
 	else
-		diags_print(&d, stderr, "");
-	diags_free(&d);
-	return r;
+		fwrite(text, 1, len, stdout);
+	free(text);
+	return r ? complain(&e) : DONE;
 }

@@ -15,7 +15,7 @@ struct request {
 	struct context_who who;
 	struct context context;
 	const char *output;	/* -o, or NULL */
-	bool json;
+	bool json, resolved;
 };
 
 enum exit_status { DONE, FAILED, USAGE, REFUSED, WARNED };
@@ -25,6 +25,8 @@ int cmd_check(const struct request *q, char **args, int n);
 int cmd_compile(const struct request *q, char **args, int n);
 int cmd_show(const struct request *q, char **args, int n);
 int cmd_explain(const struct request *q, char **args, int n);
+int cmd_intersect(const struct request *q, char **args, int n);
+int cmd_diff(const struct request *q, char **args, int n);
 int cmd_test(const struct request *q, char **args, int n);
 
 /* --- cmd.c: for all of them */
@@ -46,6 +48,14 @@ int request_load(const struct request *q, const char *arg, struct image **im);
 /* The same, but nothing is printed: *d is the caller's. @o: or NULL. */
 int request_try(const struct request *q, const struct compile_options *o,
 		const char *arg, struct image **im, struct diags *d);
+/*
+ * The model of @arg, printed about likewise. What this build does not enforce
+ * is only a warning: it is looked at, not run.
+ */
+int request_model(const struct request *q, const char *arg,
+		  struct compiled **k);
+/* @p as text, to -o or to the standard output. */
+int request_print(const struct request *q, const struct policy *p);
 /* @d, about @file, as one line of JSON on the standard output. */
 int report_json(const char *file, struct diags *d);
 

@@ -237,6 +237,8 @@ static int narrow(struct policy *p, struct unit *outer,
 /* What a unit holds is borrowed from both documents. */
 struct compiled {
 	struct unit inner, outer;
+	struct arena name;	/* of the file */
+	struct arena values;	/* of variables, from an image */
 };
 
 /* The inner document is parsed. */
@@ -256,40 +258,102 @@ static int finish(struct compiled *k, const char *file, const char *base,
 		policy_warn(p, o, base ? NULL : file, d);
 	if (!r)
 		r = d->errors ? -EINVAL : narrow(p, &k->outer, o, d);
-	return r;
+	if (!r || r == -EINVAL)
+		policy_enforceable(p, o->lenient, d);
+	return !r && d->errors ? -EINVAL : r;
 }
 
-/* What is read, checked and narrowed with result @r, to an image. */
-static int lower(struct compiled *k, int r, const struct compile_options *o,
-		 struct image **out, struct diags *d)
+/* *file becomes a copy that lives as long as *k. */
+static int begin(const char **file, struct compiled **k, struct diags *d)
 {
-	if (!r || r == -EINVAL)
-		policy_enforceable(&k->inner.policy, false, d);
-	if (!r && d->errors)
-		r = -EINVAL;
-	return r ? r : policy_lower(&k->inner.policy, o->context, out, d);
+	struct place at = { .file = *file };
+
+	*k = calloc(1, sizeof(**k));
+	if (*k)
+		*file = arena_print(&(*k)->name, "%s", *file);
+	if (*k && *file)
+		return 0;
+	compiled_free(*k);
+	*k = NULL;
+	diag_error(d, &at, "out of memory");
+	return -ENOMEM;
+}
+
+/* The inner document was parsed with the result @r. */
+static int end(int r, const char *file, const char *base,
+	       const struct compile_options *o, struct compiled **k,
+	       struct diags *d)
+{
+	if (!r)
+		r = finish(*k, file, base, o, d);
+	if (r) {
+		compiled_free(*k);
+		*k = NULL;
+	}
+	return r;
 }
 
 int compile_model_text(const char *text, size_t len, const char *file,
 		       const char *base, const struct compile_options *o,
-		       struct compiled **out, struct diags *d)
+		       struct compiled **k, struct diags *d)
 {
-	struct compiled *k = calloc(1, sizeof(*k));
-	struct place at = { .file = file };
+	int r = begin(&file, k, d);
+
+	if (r)
+		return r;
+	r = json_parse(text, len, file, &(*k)->inner.doc, d);
+	return end(r, file, base, o, k, d);
+}
+
+int compile_model_fd(int fd, const char *file, const char *base,
+		     const struct compile_options *o, struct compiled **k,
+		     struct diags *d)
+{
+	int r = begin(&file, k, d);
+
+	if (r)
+		return r;
+	r = json_read(fd, file, &(*k)->inner.doc, d);
+	return end(r, file, base, o, k, d);
+}
+
+int compile_model_image(const struct image *im, const char *file,
+			const struct compile_options *o, struct compiled **k,
+			struct diags *d)
+{
+	const struct image_env *env = image_envs(im);
+	struct compile_options with = *o;
+	struct arena mem = { 0 };
+	const char **vars;
+	size_t i, n = 0;
 	int r;
 
-	if (!k) {
-		diag_error(d, &at, "out of memory");
+	*k = NULL;
+	vars = arena_alloc(&mem, (im->env.count + o->env_count + 1) *
+			   sizeof(*vars));
+	for (i = 0; vars && i < im->env.count; i++)
+		if (env[i].set)
+			vars[n++] = arena_print(&mem, "%s=%s",
+						image_string(im, env[i].name),
+						image_string(im,
+							     env[i].value));
+	if (!vars || (n && !vars[n - 1])) {
+		diag_error(d, &(struct place){ .file = file },
+			   "out of memory");
+		arena_free(&mem);
 		return -ENOMEM;
 	}
-	r = json_parse(text, len, file, &k->inner.doc, d);
-	if (!r)
-		r = finish(k, file, base, o, d);
-	if (r) {
-		compiled_free(k);
-		k = NULL;
-	}
-	*out = k;
+	for (i = 0; i < o->env_count; i++)
+		vars[n + i] = o->env[i];
+	with.env = vars;
+	with.env_count = n + o->env_count;
+	r = compile_model_text((const char *)im + im->policy.offset,
+			       im->policy.count, file, "/", &with, k, d);
+	/* The model borrows the values. */
+	if (*k)
+		(*k)->values = mem;
+	else
+		arena_free(&mem);
 	return r;
 }
 
@@ -298,12 +362,20 @@ struct policy *compiled_policy(struct compiled *k)
 	return &k->inner.policy;
 }
 
+int compiled_lower(struct compiled *k, const struct compile_options *o,
+		   struct image **out, struct diags *d)
+{
+	return policy_lower(&k->inner.policy, o->context, out, d);
+}
+
 void compiled_free(struct compiled *k)
 {
 	if (!k)
 		return;
 	unit_free(&k->inner);
 	unit_free(&k->outer);
+	arena_free(&k->name);
+	arena_free(&k->values);
 	free(k);
 }
 
@@ -311,13 +383,12 @@ int compile_text(const char *text, size_t len, const char *file,
 		 const char *base, const struct compile_options *o,
 		 struct image **out, struct diags *d)
 {
-	struct compiled k = { 0 };
-	int r = json_parse(text, len, file, &k.inner.doc, d);
+	struct compiled *k;
+	int r = compile_model_text(text, len, file, base, o, &k, d);
 
 	if (!r)
-		r = lower(&k, finish(&k, file, base, o, d), o, out, d);
-	unit_free(&k.inner);
-	unit_free(&k.outer);
+		r = compiled_lower(k, o, out, d);
+	compiled_free(k);
 	return r;
 }
 
@@ -325,12 +396,11 @@ int compile_fd(int fd, const char *file, const char *base,
 	       const struct compile_options *o, struct image **out,
 	       struct diags *d)
 {
-	struct compiled k = { 0 };
-	int r = json_read(fd, file, &k.inner.doc, d);
+	struct compiled *k;
+	int r = compile_model_fd(fd, file, base, o, &k, d);
 
 	if (!r)
-		r = lower(&k, finish(&k, file, base, o, d), o, out, d);
-	unit_free(&k.inner);
-	unit_free(&k.outer);
+		r = compiled_lower(k, o, out, d);
+	compiled_free(k);
 	return r;
 }

@@ -52,6 +52,7 @@ struct compile_options {
 	int (*read_file)(void *arg, const char *path, char **text, size_t *len,
 			 struct err *e);
 	void *read_arg;
+	bool lenient;		/* what is not enforceable is a warning */
 	bool check;		/* all warnings: see policy_warn() */
 	const char *ceiling;	/* text of the ceiling policy, or NULL */
 	size_t ceiling_len;
@@ -74,13 +75,23 @@ int compile_fd(int fd, const char *file, const char *base,
 	       struct diags *d);
 
 /*
- * The same up to the model, narrowed and checked, which need not be enforceable
- * by this build: 0 and *out (compiled_free()), or negative errno.
+ * The same up to the model, narrowed and checked: 0 and *k (compiled_free()), or
+ * negative errno. The policy of an image is compiled again, with the values
+ * that its text withholds: what every session is denied comes from this program
+ * and this user, never from bytes that somebody hands over.
  */
 struct compiled;
 int compile_model_text(const char *text, size_t len, const char *file,
 		       const char *base, const struct compile_options *o,
-		       struct compiled **out, struct diags *d);
+		       struct compiled **k, struct diags *d);
+int compile_model_fd(int fd, const char *file, const char *base,
+		     const struct compile_options *o, struct compiled **k,
+		     struct diags *d);
+int compile_model_image(const struct image *im, const char *file,
+			const struct compile_options *o, struct compiled **k,
+			struct diags *d);
+int compiled_lower(struct compiled *k, const struct compile_options *o,
+		   struct image **out, struct diags *d);
 struct policy *compiled_policy(struct compiled *k);	/* owned by @k */
 void compiled_free(struct compiled *k);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * lh-policy: the compiler as a program. Exit status: 0 done, 1 an error in a
- * policy or a file, 2 wrong usage, 3 `explain` says no, or `test` found what
- * was not expected, 4 `check` only warns.
+ * policy or a file, 2 wrong usage, 3 `explain` says no, `test` found what was
+ * not expected, or `diff` a difference, 4 `check` only warns.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,7 +22,10 @@ static const char help_text[] =
 "\n"
 "  lh-policy check FILE...              all errors and warnings of each file\n"
 "  lh-policy compile FILE -o IMAGE      the image; same input, same bytes\n"
-"  lh-policy show FILE|IMAGE            the policy with all its defaults\n"
+"  lh-policy show [--resolved] FILE|IMAGE\n"
+"                                       the policy with all its defaults\n"
+"  lh-policy intersect OUTER INNER      what is left of INNER inside of OUTER\n"
+"  lh-policy diff A B                   what B opens and closes against A\n"
 "  lh-policy explain FILE|IMAGE OP OBJECT [OBJECT]\n"
 "                                       who allows or refuses it, why, and what\n"
 "                                       would change that\n"
@@ -36,7 +39,8 @@ static const char help_text[] =
 "  -C, --workspace DIR  what ${WORKSPACE} means (the current directory)\n"
 "      --home DIR       what ~ means (the user's home)\n"
 "      --user NAME      what ${USER} means (whoever asks)\n"
-"  -o, --output FILE    where compile writes\n"
+"  -o, --output FILE    where compile, show and intersect write\n"
+"      --resolved       show: with symbolic links followed\n"
 "      --json           the answer, or what is wrong, as JSON\n"
 "  -h, --help           this\n"
 "      --version        the version\n"
@@ -52,6 +56,8 @@ static const struct {
 	{ "show", cmd_show },
 	{ "explain", cmd_explain },
 	{ "test", cmd_test },
+	{ "intersect", cmd_intersect },
+	{ "diff", cmd_diff },
 };
 
 static int dispatch(struct request *q, char **args, int n)
@@ -112,13 +118,15 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-	enum { O_HOME = 256, O_USER, O_JSON, O_VERSION };
+	enum { O_HOME = 256, O_USER, O_JSON, O_RESOLVED,
+	       O_VERSION };
 	static const struct option options[] = {
 		{ "workspace", required_argument, NULL, 'C' },
 		{ "home", required_argument, NULL, O_HOME },
 		{ "user", required_argument, NULL, O_USER },
 		{ "output", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, O_JSON },
+		{ "resolved", no_argument, NULL, O_RESOLVED },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, O_VERSION },
 		{ NULL, 0, NULL, 0 },
@@ -134,6 +142,7 @@ int main(int argc, char **argv)
 		case O_USER: q.who.user = optarg; break;
 		case 'o': q.output = optarg; break;
 		case O_JSON: q.json = true; break;
+		case O_RESOLVED: q.resolved = true; break;
 		case 'h':
 			fputs(help_text, stdout);
 			return finish(DONE);

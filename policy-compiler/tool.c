@@ -44,23 +44,6 @@ static int image_read(int fd, size_t size, const char *file,
 	return 0;
 }
 
-/* @base: NULL, or where relative roots start from instead of the file. */
-static int file_load(int fd, const char *file, const char *base,
-		     const struct compile_options *o, struct image **im,
-		     struct diags *d, struct err *e)
-{
-	uint64_t magic;
-	struct stat st;
-
-	if (fstat(fd, &st))
-		return err_sys(e, -errno, "%s", file);
-	if (S_ISREG(st.st_mode) &&
-	    pread(fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
-	    magic == IMAGE_MAGIC)
-		return image_read(fd, st.st_size, file, im, e);
-	return compile_fd(fd, file, base, o, im, d);
-}
-
 /* Without a fd yet: where @arg leads. */
 static int arg_open(const char *arg, char **file, struct err *e)
 {
@@ -154,29 +137,95 @@ int tool_nothing_called(const char *flag, const char *name, struct err *e)
 	return -ENOENT;
 }
 
+/* Where an argument leads: to text inside the program, or to a file. */
+struct found {
+	const char *text;	/* or NULL */
+	size_t len;
+	int fd;
+	char *file;		/* display name; to be freed */
+	const char *base;	/* NULL: the file's directory */
+};
+
+static int find(const char *arg, const struct compile_options *o,
+		struct found *f, struct err *e)
+{
+	*f = (struct found){ .base = o->context->workspace };
+	if (!strcmp(arg, "-")) {
+		f->file = strdup("standard input");
+		return f->file ? 0 : err_sys(e, -ENOMEM, "%s", arg);
+	}
+	f->fd = arg_open(arg, &f->file, e);
+	if (f->fd >= 0) {
+		f->base = NULL;
+		return 0;
+	}
+	if (f->fd != -ENOENT || !policy_is_name(arg))
+		return err_sys(e, f->fd, "%s", f->file ? f->file : arg);
+	f->text = policy_shipped(arg, &f->len);
+	free(f->file);
+	f->file = f->text ? strdup(arg) : NULL;
+	if (!f->text)
+		return tool_nothing_called("", arg, e);
+	return f->file ? 0 : err_sys(e, -ENOMEM, "%s", arg);
+}
+
+static void found_free(struct found *f)
+{
+	if (f->fd > 0)
+		close(f->fd);
+	free(f->file);
+}
+
+/* 0 and *im, which stays NULL for what is no image; or negative errno. */
+static int found_image(const struct found *f, struct image **im, struct err *e)
+{
+	uint64_t magic;
+	struct stat st;
+
+	*im = NULL;
+	if (f->text)
+		return 0;
+	if (fstat(f->fd, &st))
+		return err_sys(e, -errno, "%s", f->file);
+	if (S_ISREG(st.st_mode) &&
+	    pread(f->fd, &magic, sizeof(magic), 0) == sizeof(magic) &&
+	    magic == IMAGE_MAGIC)
+		return image_read(f->fd, st.st_size, f->file, im, e);
+	return 0;
+}
+
 int tool_load(const char *arg, const struct compile_options *o,
 	      struct image **im, struct diags *d, struct err *e)
 {
-	const char *text;
-	char *file = NULL;
-	size_t len;
-	int fd, r;
+	struct found f;
+	int r = find(arg, o, &f, e);
 
-	if (!strcmp(arg, "-"))
-		return file_load(0, "standard input",
-				 o->context->workspace, o, im, d, e);
-	fd = arg_open(arg, &file, e);
-	if (fd >= 0) {
-		r = file_load(fd, file, NULL, o, im, d, e);
-		close(fd);
-	} else if (fd == -ENOENT && policy_is_name(arg)) {
-		text = policy_shipped(arg, &len);
-		r = text ? compile_text(text, len, arg, o->context->workspace,
-					o, im, d) : tool_nothing_called("", arg, e);
-	} else {
-		r = err_sys(e, fd, "%s", file ? file : arg);
-	}
-	free(file);
+	if (!r)
+		r = found_image(&f, im, e);
+	if (!r && !*im)
+		r = f.text ? compile_text(f.text, f.len, f.file, f.base, o,
+					  im, d) :
+			     compile_fd(f.fd, f.file, f.base, o, im, d);
+	found_free(&f);
+	return r;
+}
+
+int tool_model(const char *arg, const struct compile_options *o,
+	       struct compiled **k, struct diags *d, struct err *e)
+{
+	struct image *im = NULL;
+	struct found f;
+	int r = find(arg, o, &f, e);
+
+	if (!r)
+		r = found_image(&f, &im, e);
+	if (!r)
+		r = im ? compile_model_image(im, f.file, o, k, d) :
+			f.text ? compile_model_text(f.text, f.len, f.file,
+						    f.base, o, k, d) :
+			compile_model_fd(f.fd, f.file, f.base, o, k, d);
+	found_free(&f);
+	free(im);
 	return r;
 }
 
