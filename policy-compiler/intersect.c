@@ -12,6 +12,7 @@
 #include "index.h"
 #include "net.h"
 #include "preset.h"
+#include "variables.h"
 
 /* A policy to be asked, with what its presets let read, all the way down. */
 struct side {
@@ -164,7 +165,8 @@ static int keep_outer(struct policy *out, const struct policy_root *r,
 	if (list != r->list && present(outer, list, r->path))
 		return 0;
 	/* Where nothing is, the inner policy asked for nothing. */
-	return policy_add_root(out, list, true, r->path,
+	return policy_add_root(out, list, list != LIST_SOCKET || r->optional ||
+			       kind == OUTER_CEILING, r->path,
 			       arena_print(&out->mem, "%s:%s", word, r->rule),
 			       &r->at, d);
 }
@@ -197,27 +199,48 @@ static bool env_passes(const struct policy *p, const char *name)
 {
 	size_t i;
 
-	if (p->env_mode == ENV_INHERITED)
-		return true;
 	for (i = 0; i < p->env_count; i++)
 		if (!p->env[i].value && !strcmp(p->env[i].name, name))
+			return true;
+	return !variable_is_secret(name) &&
+		(p->env_mode == ENV_INHERITED ||
+		 (p->env_mode == ENV_ISOLATED && variable_is_essential(name)));
+}
+
+static bool env_has(const struct policy *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->env_count; i++)
+		if (!strcmp(p->env[i].name, name))
 			return true;
 	return false;
 }
 
 /* An outer policy that is silent about the environment leaves it alone. */
-static void intersect_env(struct policy *p, const struct policy *outer)
+static int intersect_env(struct policy *p, const struct policy *outer,
+			 struct diags *d)
 {
+	const struct policy_env *e;
 	size_t i, n = 0;
+	int r = 0;
 
 	if (!outer->env_given)
-		return;
+		return 0;
+	/* What only the outer one names, and the inner one's mode passes. */
+	for (i = 0; !r && i < outer->env_count; i++) {
+		e = &outer->env[i];
+		if (!e->value && !env_has(p, e->name) &&
+		    env_passes(p, e->name))
+			r = policy_set_env(p, e->name, NULL, &e->at, d);
+	}
 	for (i = 0; i < p->env_count; i++)
 		if (p->env[i].value || env_passes(outer, p->env[i].name))
 			p->env[n++] = p->env[i];
 	p->env_count = n;
 	if (outer->env_mode > p->env_mode)
 		p->env_mode = outer->env_mode;
+	return r;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -407,6 +430,8 @@ int policy_intersect(struct policy *p, const struct policy *outer,
 		r = intersect_grants(p, outer, kind, d);
 	if (!r)
 		r = intersect_egress(p, outer, d);
+	if (!r)
+		r = intersect_env(p, outer, d);
 	if (r == -ENOMEM)
 		diag_error(d, &at, "out of memory");
 	if (r)
@@ -423,7 +448,6 @@ int policy_intersect(struct policy *p, const struct policy *outer,
 	}
 	p->caps &= outer->caps;
 	p->presets &= outer->presets;
-	intersect_env(p, outer);
 	intersect_limits(&p->limits, &outer->limits);
 	if (outer->mode < p->mode)
 		p->mode = outer->mode;

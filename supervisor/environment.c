@@ -10,30 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../policy-compiler/variables.h"
 #include "cleanup.h"
 #include "environment.h"
 
 extern char **environ;
-
-/* What programs need to run at all, and a site to reach its proxy. */
-static const char *const essential[] = {
-	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "COLORTERM",
-	"LANG", "LC_*", "TZ",
-	"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
-	"http_proxy", "https_proxy", "all_proxy", "no_proxy",
-	"NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR",
-	"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO",
-	"CARGO_HTTP_CAINFO", NULL
-};
-
-static const char *const secret[] = {
-	"*_TOKEN", "*_TOKEN_*", "TOKEN", "*_API_KEY", "*_APIKEY", "API_KEY",
-	"*_ACCESS_KEY*", "*_PRIVATE_KEY", "*_SECRET", "*_SECRET_*",
-	"SECRET*", "*_PASSWORD", "*_PASSWD", "*_PASS", "PASSWORD",
-	"PGPASSWORD", "MYSQL_PWD", "*_CREDENTIALS", "*_PAT", "*_AUTH",
-	"AWS_*", "AZURE_*", "GOOGLE_*", "SSH_AUTH_SOCK", "SSH_AGENT_PID",
-	"GPG_AGENT_INFO", "DATABASE_URL", "*_DSN", NULL
-};
 
 /* Of our own start, not of the command's world. */
 static const char *const ours[] = {
@@ -147,10 +128,10 @@ static int by_mode(struct environment *env, unsigned int mode)
 
 		if (!name)
 			return -ENOMEM;
-		if (!len || !(*v)[len] || among(name, secret) ||
+		if (!len || !(*v)[len] || variable_is_secret(name) ||
 		    among(name, ours))
 			continue;
-		if (mode == ENV_ISOLATED && !among(name, essential))
+		if (mode == ENV_ISOLATED && !variable_is_essential(name))
 			continue;
 		ret = put(env, strdup(*v));
 		if (ret)

@@ -171,125 +171,20 @@ static int add_roots(const struct options *o, struct compile_root *roots)
 	return o->root_count;
 }
 
-/*
- * The policy in an image is compiled again, with the values of its variables,
- * which the policy's text does not repeat: what every session is denied comes
- * from this program for this user, never from bytes that a user hands over.
- */
-static int take_image(struct source *s, struct compile_options *c,
+static int take_image(const struct source *s, const struct compile_options *c,
 		      struct load *l, struct err *e)
 {
-	_cleanup_free_ char **vars = NULL;
-	const struct image *im;
-	const struct image_env *env;
+	struct compiled *k;
 	struct err why = {};
-	size_t i, n = 0;
-	int ret;
+	int ret = image_check(s->text, s->len, &why);
 
-	ret = image_check(s->text, s->len, &why);
 	if (ret)
 		return err_set(e, ret, "--policy %s: %s", s->display, why.msg);
-	im = (const struct image *)s->text;
-	env = image_envs(im);
-	vars = calloc(im->env.count + c->env_count + 1, sizeof(*vars));
-	for (i = 0; vars && i < im->env.count; i++)
-		if (env[i].set &&
-		    asprintf(&vars[n++], "%s=%s", image_string(im, env[i].name),
-			     image_string(im, env[i].value)) < 0)
-			return err_sys(e, -ENOMEM, "%s", s->display);
-	if (!vars)
-		return err_sys(e, -ENOMEM, "%s", s->display);
-	memcpy(vars + n, c->env, c->env_count * sizeof(*vars));
-	c->env = (const char *const *)vars;
-	c->env_count += n;
-	ret = compile_text((const char *)im + im->policy.offset,
-			   im->policy.count, s->display, "/", c, &l->im,
-			   &l->diags);
-	for (i = 0; i < n; i++)
-		free(vars[i]);
-	return ret;
-}
-
-/* An env file holds secrets: it is read with the rights of who named it. */
-static int read_env_file(void *arg, const char *path, char **text, size_t *len,
-			 struct err *e)
-{
-	return named_read(arg, "env file", path, ENV_FILE_BYTES_MAX, text, len,
-			  e);
-}
-
-/*
- * Like every file that the command line names, from the directory that we were
- * started in; the compiler, which takes it for a root's text, finds no more in
- * it to expand.
- */
-static char *file_word(const char *path)
-{
-	_cleanup_free_ char *here = *path == '/' ? strdup("") :
-				    getcwd(NULL, 0);
-	char *out = here ? malloc(2 * (strlen(here) + strlen(path)) + 2) : NULL;
-	char *o = out;
-	const char *p;
-
-	for (p = here; out && *p; p++) {
-		if (*p == '$')
-			*o++ = '$';
-		*o++ = *p;
-	}
-	if (out && *path != '/')
-		*o++ = '/';
-	for (p = path; out && *p; p++) {
-		if (*p == '$')
-			*o++ = '$';
-		*o++ = *p;
-	}
-	if (out)
-		*o = 0;
-	return out;
-}
-
-static int file_words(const struct option_words *w, char **out)
-{
-	unsigned int i;
-
-	for (i = 0; i < w->count; i++) {
-		out[i] = file_word(w->word[i]);
-		if (!out[i])
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* What the compiler made of --allow-credential, for whoever reads it later. */
-static int keep_lifted(const struct options *o, const struct context *c,
-		       struct load *l)
-{
-	const struct option_words *w = &o->credentials;
-	struct arena mem = { 0 };
-	const char *why, *path;
-	unsigned int i;
-
-	l->lifted = calloc(w->count + 1, sizeof(*l->lifted));
-	for (i = 0; l->lifted && i < w->count; i++) {
-		path = root_expand(&mem, c, c->workspace, w->word[i], &why);
-		l->lifted[i] = strdup(path ? path : w->word[i]);
-		if (!l->lifted[i])
-			break;
-		l->lifted_count++;
-	}
-	arena_free(&mem);
-	return l->lifted_count == w->count ? 0 : -ENOMEM;
-}
-
-static int compile_source(struct source *s, struct compile_options *c,
-			  struct load *l, struct err *e)
-{
-	int ret = is_image(s) ? take_image(s, c, l, e) :
-		  compile_text(s->text, s->len, s->display, s->base, c, &l->im,
-			       &l->diags);
-
+	ret = compile_model_image((const struct image *)s->text, s->display, c,
+				  &k, &l->diags);
 	if (!ret)
-		ret = compile_ceiling_profile(c, &l->weakest, &l->diags);
+		ret = compiled_lower(k, c, &l->im, &l->diags);
+	compiled_free(k);
 	return ret;
 }
 
