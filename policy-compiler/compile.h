@@ -75,8 +75,8 @@ int compile_fd(int fd, const char *file, const char *base,
 	       struct diags *d);
 
 /*
- * The same up to the model, narrowed and checked. 0 and *k (compiled_free()), or
- * negative errno. The policy of an image is compiled again, with the values
+ * The same up to the model, narrowed and checked: 0 and *k (compiled_free())
+ * or negative errno. The policy of an image is compiled again, with the values
  * that its text withholds: what every session is denied comes from this program
  * and this user, never from bytes that somebody hands over.
  */

@@ -188,6 +188,89 @@ static int take_image(const struct source *s, const struct compile_options *c,
 	return ret;
 }
 
+/* An env file holds secrets: it is read with the rights of who named it. */
+static int read_env_file(void *arg, const char *path, char **text, size_t *len,
+			 struct err *e)
+{
+	return named_read(arg, "env file", path, ENV_FILE_BYTES_MAX, text, len,
+			  e);
+}
+
+/*
+ * Like every file that the command line names, from the directory that we were
+ * started in; the compiler, which takes it for a root's text, finds no more in
+ * it to expand.
+ */
+static char *file_word(const char *path)
+{
+	_cleanup_free_ char *here = *path == '/' ? strdup("") :
+				    getcwd(NULL, 0);
+	char *out = here ? malloc(2 * (strlen(here) + strlen(path)) + 2) : NULL;
+	char *o = out;
+	const char *p;
+
+	for (p = here; out && *p; p++) {
+		if (*p == '$')
+			*o++ = '$';
+		*o++ = *p;
+	}
+	if (out && *path != '/')
+		*o++ = '/';
+	for (p = path; out && *p; p++) {
+		if (*p == '$')
+			*o++ = '$';
+		*o++ = *p;
+	}
+	if (out)
+		*o = 0;
+	return out;
+}
+
+static int file_words(const struct option_words *w, char **out)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->count; i++) {
+		out[i] = file_word(w->word[i]);
+		if (!out[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* What the compiler made of --allow-credential, for whoever reads it later. */
+static int keep_lifted(const struct options *o, const struct context *c,
+		       struct load *l)
+{
+	const struct option_words *w = &o->credentials;
+	struct arena mem = { 0 };
+	const char *why, *path;
+	unsigned int i;
+
+	l->lifted = calloc(w->count + 1, sizeof(*l->lifted));
+	for (i = 0; l->lifted && i < w->count; i++) {
+		path = root_expand(&mem, c, c->workspace, w->word[i], &why);
+		l->lifted[i] = strdup(path ? path : w->word[i]);
+		if (!l->lifted[i])
+			break;
+		l->lifted_count++;
+	}
+	arena_free(&mem);
+	return l->lifted_count == w->count ? 0 : -ENOMEM;
+}
+
+static int compile_source(struct source *s, struct compile_options *c,
+			  struct load *l, struct err *e)
+{
+	int ret = is_image(s) ? take_image(s, c, l, e) :
+		  compile_text(s->text, s->len, s->display, s->base, c, &l->im,
+			       &l->diags);
+
+	if (!ret)
+		ret = compile_ceiling_profile(c, &l->weakest, &l->diags);
+	return ret;
+}
+
 int load_image(const struct options *o, const struct identity *id,
 	       const char *workspace, struct load *l, struct err *e)
 {
