@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <linux/keyctl.h>
 #include <linux/securebits.h>
 
 #include "cleanup.h"
@@ -323,6 +324,15 @@ static int drop_bounds(void)
 	return 0;
 }
 
+/* Whoever holds a session keyring may use the keys in it, whosever they are. */
+static int leave_keyring(void)
+{
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0)
+		return 0;
+	/* Without keys, or barred from them as the command then is too. */
+	return errno == ENOSYS || errno == EPERM ? 0 : -errno;
+}
+
 int identity_switch(const struct credentials *c)
 {
 	struct __user_cap_header_struct head = {
@@ -341,7 +351,7 @@ int identity_switch(const struct credentials *c)
 	/* Nothing of our own that a program could be made to inherit. */
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0))
 		return -errno;
-	return capset(&head, none) ? -errno : 0;
+	return capset(&head, none) ? -errno : leave_keyring();
 }
 
 int identity_become(const struct credentials *c)

@@ -95,7 +95,8 @@ static void put_policy(const struct run *r)
 	const struct image *im = r->load.im;
 	char hex[65];
 
-	image_hash_hex(im, hex);
+	policy_hash((const char *)im + im->policy.offset, im->policy.count,
+		    hex);
 	line("policy", image_string(im, im->name));
 	line("source", image_string(im, im->source));
 	line("hash", hex);

@@ -51,7 +51,6 @@ struct result {
 	const struct image *im;
 	const struct identity *id;
 	const struct denials *denials;
-	const struct hostexec *host_exec;
 	enum confinement confinement;
 	const char *decided_by;	/* what took confinement away, or NULL */
 	const char *selector;	/* LH_SANDBOX, or NULL */
@@ -59,6 +58,7 @@ struct result {
 	struct refusal refusal;
 	char *const *credentials;	/* lifted by --allow-credential */
 	unsigned int credential_count;
+	const struct hostexec *host_exec;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;
 	struct timespec started, ended;	/* CLOCK_REALTIME; zero: never */

@@ -198,6 +198,13 @@ $tmp/a b" && widened | grep -q "; extra read root: $tmp/c\(;\|$\)" &&
 	widened | grep -q "; extra read-only root: $tmp/out" &&
 	! widened | grep -q "$tmp/etc"
 ok $? 'a run that widens says what, in one line'
+run "$lh" --allow-credential /etc/./shadow --result "$r" -- true
+widened | grep -q 'sandbox .*active; credential: /etc/shadow$' &&
+	json "$r" 'r["allowed_credentials"] == ["/etc/shadow"]'
+ok $? 'a credential that is lifted is said, and recorded'
+run "$lh" --allow-net -- true
+widened | grep -q '; network, but no rule allows any destination'
+ok $? 'a network without a rule is none, and that is said'
 run "$lh" --deny "$tmp/out" -- true
 ! widened
 ok $? 'one that only narrows says nothing'

@@ -92,6 +92,47 @@ ok $? 'variables pass by name, and no value is printed'
 run env GITHUB_TOKEN=hush "$lh" --dry-run --env GITHUB_TOKEN -- true
 grep -q 'GITHUB_TOKEN' "$tmp/printed"
 ok $? 'a secret passes when it is named'
+printf '{ "version": 1 }' >"$p"
+passes=$(ceiling os_hardened | sed 's/ }$/, "environment": {
+	"mode": "isolated", "pass": ["MINE"] } }/')
+if [ "$(id -u)" = 0 ]; then
+	run under "$passes" env MINE=x OTHER=y "$lh" --policy "$p" --dry-run \
+		--env MINE --env OTHER -- true
+	[ "$status" = 0 ] && grep -q '^environment.* MINE' "$tmp/printed" &&
+		! grep -q '^environment.* OTHER' "$tmp/printed"
+	ok $? 'what a ceiling does not pass, --env does not either'
+fi
+
+# A file of variables: from where we were started, with the user's rights.
+printf '# two\nONE=first\nTWO=second\n' >"$tmp/ws/two.env"
+run "$lh" --dry-run -C sub --env-file two.env -- true
+[ "$status" = 0 ] && grep -q '^environment.* ONE' "$tmp/printed" &&
+	grep -q '^environment.* TWO' "$tmp/printed" &&
+	! grep -qE 'first|second' "$tmp/printed"
+ok $? '--env-file sets what is in it, and shows no value'
+cp "$tmp/ws/two.env" "$tmp/ws/\$HOME.env"
+run "$lh" --dry-run --env-file "\$HOME.env" -- true
+[ "$status" = 0 ] && grep -q '^environment.* ONE' "$tmp/printed"
+ok $? 'its name is taken as it stands'
+refuses 125 'none.env' 'one that is missing' \
+	"$lh" --dry-run --env-file none.env -- true
+refuses 125 'neither a regular file' 'one that is a directory' \
+	"$lh" --dry-run --env-file sub -- true
+printf 'ONE=hush\nnonsense hush\n' >"$tmp/ws/bad.env"
+refuses 125 'bad.env' 'one with a line that is none' \
+	"$lh" --dry-run --env-file bad.env -- true
+! grep -q hush "$tmp/said"
+ok $? 'whose text is not shown'
+head -c 2000000 /dev/zero | tr '\0' '#' >"$tmp/ws/big.env"
+refuses 125 'big.env' 'one of 2 MB' \
+	"$lh" --dry-run --env-file big.env -- true
+run "$lh" --dry-run -- true
+grep -q 'D /etc/shadow ' "$tmp/printed" &&
+	run "$lh" --dry-run --allow-credential /etc/shadow -- true &&
+	[ "$status" = 0 ] && ! grep -q 'D /etc/shadow ' "$tmp/printed"
+ok $? '--allow-credential lifts one entry'
+refuses 125 'no entry of the credential list' 'and nothing else' \
+	"$lh" --dry-run --allow-credential /usr -- true
 printf '{ "version": 1, "environment": { "mode": "inherited" } }' >"$p"
 run env GITHUB_TOKEN=hush PLAIN=x "$lh" --policy "$p" --dry-run -- true
 grep -q 'PLAIN' "$tmp/printed" && ! grep -q TOKEN "$tmp/printed"
@@ -125,6 +166,14 @@ if [ "$(id -u)" = 0 ]; then
 		--policy "$tmp/secret" -- true
 	! grep -q TOPSECRET "$tmp/said"
 	ok $? 'nor shown'
+	refuses 125 'Permission denied' 'nor as a file of variables' \
+		env SUDO_UID=65534 SUDO_GID=65534 "$lh" \
+		--env-file "$tmp/secret" -- true
+	printf '{ "version": 1, "env_files": ["%s"] }' "$tmp/secret" >"$p"
+	refuses 125 'Permission denied' 'nor one that the policy names' \
+		env SUDO_UID=65534 SUDO_GID=65534 "$lh" --policy "$p" -- true
+	! grep -q TOPSECRET "$tmp/said"
+	ok $? 'nor shown then'
 	refuses 125 'Permission denied' 'nor is /proc of others' \
 		env SUDO_UID=65534 SUDO_GID=65534 "$lh" \
 		--policy /proc/1/environ -- true

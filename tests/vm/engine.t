@@ -34,7 +34,14 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 	"$vm" --kernel "$series" --lsm landlock,lockdown,yama --timeout 300 -- \
 		sh -c "cd /tmp && mkdir w && cd w &&
 		$B/lh-supervise -- touch /tmp/it-ran; echo status \$?
-		ls /tmp/it-ran /sys/fs/bpf/lh" </dev/null >"$d/out" 2>&1
+		ls /tmp/it-ran /sys/fs/bpf/lh
+		echo '{ \"version\": 1 }' >/tmp/hard.json
+		for policy in worktree /tmp/hard.json; do
+			LH_SANDBOX=warn $B/lh-supervise --policy \$policy \
+				--result /tmp/r.json -- sh -c \
+				'touch /tmp/so-ran; grep Seccomp: /proc/self/status'
+			echo warn \$? && cat /tmp/r.json
+		done" </dev/null >"$d/out" 2>&1
 	said '^status 125$' 'without bpf in lsm= nothing starts'
 	said 'does not hold on this kernel' '... the proof found it'
 	said 'lsm= list' '... and the remedy is named'
@@ -42,6 +49,15 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 	ok $? '... the command did not run'
 	! grep -q '^[0-9]*-' "$d/out"
 	ok $? '... and no engine is left that looks whole'
+	said '^warn 0$' 'LH_SANDBOX=warn goes on without it'
+	said '^Seccomp:.2$' '... with the system call filter'
+	said 'NOT ENFORCED: file rules, network rules, process rules' \
+		'... and says what is missing'
+	said '"confinement":"partial","decided_by":"LH_SANDBOX"' \
+		'... and records it'
+	said '^warn 125$' 'os_hardened does not'
+	said '"mechanism":"linux_bpf_lsm","availability":"absent_on_host","profile":"os_hardened","requirement":"profile","selector_honored":false' \
+		'... and says what it wants, by type'
 
 	"$vm" --kernel "$series" --timeout 300 -- bash -c "
 		mkdir -p /run/lh /sys/fs/bpf/lh/1-0123456789ab &&
