@@ -78,6 +78,40 @@ static size_t components(const char *rest)
 	return n;
 }
 
+/*
+ * How far up a rule says that its name begins: in a home, at the top, or where
+ * a variable leads. A credential is not even looked at there.
+ */
+static size_t said(const struct builder *b, uint16_t rule)
+{
+	static const char list[] = "builtin:credentials/";
+	const char *text = table_rule_text(b, rule);
+
+	return strncmp(text, list, sizeof(list) - 1) ? 0 :
+		components(text + sizeof(list) - 1);
+}
+
+int names_hold(struct builder *b, uint32_t dir, const char *rest,
+	       uint32_t flags, uint16_t rule)
+{
+	int r = names_add(b, dir, rest, flags, rule);
+	size_t n;
+
+	while (!r && dir != ENTRY_TOP) {
+		rest = arena_print(&b->es.arena, "%s/%s", b->es.entry[dir].name,
+				   rest);
+		if (!rest)
+			return err_set(b->e, -ENOMEM, "no memory for names");
+		dir = b->es.entry[dir].parent;
+		n = components(rest);
+		if ((!table_rights(b, dir) && n > said(b, rule)) ||
+		    n > LH_NAME_DEPTH)
+			break;
+		r = names_add(b, dir, rest, flags, rule);
+	}
+	return r;
+}
+
 int names_add(struct builder *b, uint32_t dir, const char *rest,
 	      uint32_t flags, uint16_t rule)
 {

@@ -104,6 +104,13 @@ bool table_is_writable(const struct builder *b, uint32_t entry);
 int names_add(struct builder *b, uint32_t dir, const char *rest,
 	      uint32_t flags, uint16_t rule);
 
+/*
+ * The same, also as seen from each place above that some root grants or the
+ * rule names: a directory on the way may be replaced by another of its name.
+ */
+int names_hold(struct builder *b, uint32_t dir, const char *rest,
+	       uint32_t flags, uint16_t rule);
+
 /* Repositories around the writable roots: what a linked one is granted … */
 int repository_grants(struct builder *b);
 /* … and what is protected in each, after all grants are known. */

@@ -72,8 +72,10 @@ static const struct {
 	const char *op;
 	uint32_t access;
 } ops[] = {
-	{ "read, list", LH_READ }, { "stat", LH_STAT }, { "run", LH_EXEC },
-	{ "write, create, link to", LH_WRITE }, { "remove", LH_REMOVE },
+	{ "read, list", LH_READ }, { "stat", LH_STAT },
+	{ "write, create, link to", LH_WRITE },
+#define OPS_FEW 3
+	{ "run", LH_EXEC }, { "remove", LH_REMOVE },
 	{ "rename", LH_REMOVE | LH_MOVE },
 	{ "rename onto", LH_WRITE | LH_REMOVE },
 	{ "rename a directory onto", LH_WRITE | LH_BECOME },
@@ -103,6 +105,7 @@ FIXTURE(credentials) {
 	char *place[PLACES_MAX];	/* where entries stand, absolute */
 	size_t places;
 	size_t scratch;		/* of these, below the scratch directory */
+	bool granted;		/* the home is */
 };
 
 FIXTURE_VARIANT(credentials) {
@@ -167,6 +170,7 @@ FIXTURE_SETUP(credentials)
 
 	memset(self, 0, sizeof(*self));
 	ASSERT_EQ(0, world_begin(w));
+	self->granted = variant->reads;
 	for (i = 0; i < ARRAY_SIZE(homes); i++)
 		dir(w, homes[i]);
 	for (i = 0; i < ARRAY_SIZE(moved); i++)
@@ -211,7 +215,7 @@ static int start(struct __test_metadata *_metadata,
 	const char *text = policy;
 	int r;
 
-	if (policy_is_name(policy))
+	if (*policy != '{')
 		text = policy_shipped(policy, &len);
 	ASSERT_NE(NULL, text);
 	free(w->im);
@@ -262,20 +266,35 @@ static void remove_all(FIXTURE_DATA(credentials) *self)
 		abort();
 }
 
+static bool is_in_own_home(FIXTURE_DATA(credentials) *self, const char *path)
+{
+	size_t n = strlen(self->c.home);
+
+	return !strncmp(path, self->c.home, n) && path[n] == '/';
+}
+
+/* By the list, whatever else would stand against it. */
 static void refused(struct __test_metadata *_metadata,
 		    FIXTURE_DATA(credentials) *self, const char *path,
 		    const char *when)
 {
+	/* All of it where there is a grant that the deny must beat. */
+	size_t n = self->granted && is_in_own_home(self, path) ?
+		ARRAY_SIZE(ops) : OPS_FEW;
 	struct world *w = &self->w;
+	struct explain x;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(ops); i++) {
-		const char *rule = rule_of(w, path, ops[i].access);
-
-		EXPECT_EQ(LH_WHY_DENIED, why(w, path, ops[i].access))
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, table_explain(w->im, &w->t, path, ops[i].access,
+					   &x, &w->e));
+		EXPECT_EQ(LH_WHY_DENIED, x.verdict.why)
 			TH_LOG("%s: %s: %s", when, ops[i].op, path);
-		EXPECT_EQ(0, strncmp(rule, "builtin:credentials/", 20))
-			TH_LOG("%s: %s: %s: %s", when, ops[i].op, path, rule);
+		EXPECT_EQ(0, strncmp(table_rule(w->im, &w->t, x.verdict.rule),
+				     "builtin:credentials/", 20))
+			TH_LOG("%s: %s: %s", when, ops[i].op, path);
+		free(x.object);
+		free(x.root);
 	}
 }
 
@@ -287,6 +306,8 @@ static void all_refused(struct __test_metadata *_metadata,
 
 	for (i = 0; i < self->places; i++) {
 		refused(_metadata, self, self->place[i], when);
+		if (!is_in_own_home(self, self->place[i]))
+			continue;
 		EXPECT_EQ(LH_WHY_DENIED,
 			  why(&self->w, arena_print(&mem, "%s/inner",
 						    self->place[i]), LH_READ));
@@ -295,6 +316,47 @@ static void all_refused(struct __test_metadata *_metadata,
 						    self->place[i]), LH_WRITE));
 	}
 	arena_free(&mem);
+}
+
+/*
+ * Once all above them was replaced: still by the list, up to the home, or to
+ * the directory that a variable names. What lies above that nothing grants.
+ */
+static void all_out_of_reach(struct __test_metadata *_metadata,
+			     FIXTURE_DATA(credentials) *self,
+			     const char *when)
+{
+	const char *moved_to = at(&self->w, "home/moved");
+	size_t i;
+
+	for (i = 0; i < self->scratch; i++) {
+		const char *path = self->place[i];
+
+		if (!strncmp(path, moved_to, strlen(moved_to)) &&
+		    !self->granted) {
+			EXPECT_EQ(LH_WHY_NOT_GRANTED,
+				  why(&self->w, path, LH_READ)) TH_LOG("%s",
+				  path);
+			EXPECT_EQ(LH_WHY_NOT_GRANTED,
+				  why(&self->w, path, LH_WRITE)) TH_LOG("%s",
+				  path);
+		} else {
+			refused(_metadata, self, path, when);
+		}
+	}
+}
+
+/* Whether another entry lies at @path or above it. */
+static bool is_below_entry(FIXTURE_DATA(credentials) *self, const char *path)
+{
+	size_t i, n;
+
+	for (i = 0; i < self->scratch; i++) {
+		n = strlen(self->place[i]);
+		if (!strncmp(path, self->place[i], n) && path[n] == '/')
+			return true;
+	}
+	return false;
 }
 
 /* Beside each entry: what the policy grants of the home, and no less. */
@@ -306,9 +368,8 @@ static void all_beside(struct __test_metadata *_metadata,
 	size_t i, k;
 
 	for (i = 0; i < self->scratch; i++) {
-		if (strncmp(self->place[i], self->c.home,
-			    strlen(self->c.home)) ||
-		    self->place[i][strlen(self->c.home)] != '/')
+		if (!is_in_own_home(self, self->place[i]) ||
+		    is_below_entry(self, self->place[i]))
 			continue;
 		for (k = 0; k < ARRAY_SIZE(suffix); k++) {
 			snprintf(path, sizeof(path), "%s%s", self->place[i],
@@ -333,10 +394,10 @@ TEST_F(credentials, what_is_there_at_the_start)
 	all_beside(_metadata, self, variant->reads, variant->writes);
 	remove_all(self);
 	make_parents(self);
-	all_refused(_metadata, self, "gone since");
+	all_out_of_reach(_metadata, self, "gone since");
 	remove_all(self);
 	make_files(self);
-	all_refused(_metadata, self, "files in their place");
+	all_out_of_reach(_metadata, self, "files instead");
 }
 
 TEST_F(credentials, what_is_made_later)
@@ -350,7 +411,7 @@ TEST_F(credentials, what_is_made_later)
 	all_refused(_metadata, self, "files since");
 	remove_all(self);
 	make_directories(self);
-	all_refused(_metadata, self, "directories since");
+	all_out_of_reach(_metadata, self, "directories since");
 }
 
 TEST_F(credentials, where_nothing_was_at_the_start)
@@ -387,9 +448,11 @@ TEST_F(credentials, nobody_carries_away_what_is_above)
 					  why(&self->w, path,
 					      LH_REMOVE | LH_MOVE))
 					TH_LOG("move %s", path);
+				/* What is there would make way. */
 				EXPECT_NE(LH_WHY_ALLOW,
-					  why(&self->w, path,
-					      LH_WRITE | LH_BECOME))
+					  why(&self->w, path, LH_WRITE |
+					      LH_BECOME | (access(path, F_OK) ?
+					      0 : LH_REMOVE)))
 					TH_LOG("become %s", path);
 			}
 		}
@@ -403,7 +466,7 @@ TEST_F(credentials, a_link_to_it_and_what_it_leads_to)
 	char path[64];
 	size_t i;
 
-	for (i = 0; i < self->scratch; i++) {
+	for (i = self->scratch; i-- > 0;) {
 		snprintf(path, sizeof(path), "home/dots/%zu", i);
 		if (access(self->place[i], F_OK)) {
 			file(w, path, "TEXT");
