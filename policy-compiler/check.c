@@ -40,27 +40,30 @@ static bool covers_really(const char *root, const char *path)
 	return yes;
 }
 
+/* Mostly it is where the caller happens to be, not what the policy names. */
 static void check_workspace(const struct policy_root *r,
 			    const struct context *c, struct diags *d)
 {
+	bool here = !strcmp(r->path, c->workspace);
+	const char *what = here ? "working directory" : "workspace";
+	const char *remedy = here ? "go to the project or name it with -C DIR" :
+		"name a directory of the project";
 	size_t i;
 
 	if (!strcmp(r->path, "/")) {
-		diag_error(d, &r->at, "the workspace is /; name a directory "
-			   "of the project");
+		diag_error(d, &r->at, "the %s is /; %s", what, remedy);
 		return;
 	}
 	for (i = 0; i < c->home_count; i++) {
 		if (!covers_really(r->path, c->homes[i]))
 			continue;
 		if (!strcmp(r->path, c->homes[i]))
-			diag_error(d, &r->at, "the workspace %s is a home "
-				   "directory; name a directory of the "
-				   "project", r->path);
+			diag_error(d, &r->at, "the %s %s is a home directory; "
+				   "%s", what, r->path, remedy);
 		else
-			diag_error(d, &r->at, "the workspace %s holds the "
-				   "home directory %s; name a directory of "
-				   "the project", r->path, c->homes[i]);
+			diag_error(d, &r->at, "the %s %s holds the home "
+				   "directory %s; %s", what, r->path,
+				   c->homes[i], remedy);
 		return;
 	}
 }

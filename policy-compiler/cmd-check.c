@@ -19,7 +19,7 @@ static int check_one(const struct request *q, const char *arg)
 		status = WARNED;
 	if (!q->json)
 		diags_print(&d, stderr, "");
-	else if (report_json(arg, &d) != DONE)
+	else if (report_json(arg, &d, NULL, NULL) != DONE)
 		status = FAILED;
 	diags_free(&d);
 	free(im);

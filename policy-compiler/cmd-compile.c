@@ -2,24 +2,40 @@
 /*
  * `lh-policy compile FILE -o IMAGE`.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd.h"
 #include "tool.h"
 
+/* Under --json, warnings are part of the answer. */
+static int compile_to(const struct request *q, const char *arg,
+		      struct diags *d)
+{
+	struct image *im = NULL;
+	struct err e = { 0 };
+	int status = request_try(q, NULL, arg, &im, d);
+
+	if (!q->json)
+		diags_print(d, stderr, "");
+	if (status == DONE && tool_write(q->output, im, im->size, &e))
+		status = complain(&e);
+	else if (q->json)
+		status |= report_json(arg, d, q->output, im);
+	free(im);
+	return status;
+}
+
 int cmd_compile(const struct request *q, char **args, int n)
 {
-	struct err e = { 0 };
-	struct image *im;
-	int r;
+	struct diags d = { 0 };
+	int status;
 
 	if (n != 1)
 		return usage("compile needs one FILE");
 	if (!q->output)
 		return usage("compile needs -o IMAGE");
-	if (request_load(q, args[0], &im) != DONE)
-		return FAILED;
-	r = tool_write(q->output, im, im->size, &e);
-	free(im);
-	return r ? complain(&e) : DONE;
+	status = compile_to(q, args[0], &d);
+	diags_free(&d);
+	return status;
 }

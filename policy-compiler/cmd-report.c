@@ -48,14 +48,22 @@ static void put_diag(yajl_gen g, const struct diag *x)
 }
 
 /* The file's name may hold any bytes: it is escaped as messages are. */
-static void put_report(yajl_gen g, const char *file, const struct diags *d)
+static void put_file(yajl_gen g, const char *name, const char *file)
 {
-	char name[4 * 1024 + 1];
-	size_t i, len = strnlen(file, 1024);
+	char text[4 * 1024 + 1];
 
-	err_escape(name, sizeof(name), file, len);
+	err_escape(text, sizeof(text), file, strnlen(file, 1024));
+	put_text(g, name, text);
+}
+
+static void put_report(yajl_gen g, const char *file, const struct diags *d,
+		       const char *path, const struct image *im)
+{
+	char hash[65];
+	size_t i;
+
 	yajl_gen_map_open(g);
-	put_text(g, "file", name);
+	put_file(g, "file", file);
 	put(g, "ok");
 	yajl_gen_bool(g, !d->errors);
 	put(g, "errors");
@@ -67,10 +75,16 @@ static void put_report(yajl_gen g, const char *file, const struct diags *d)
 	for (i = 0; i < d->count; i++)
 		put_diag(g, &d->list[i]);
 	yajl_gen_array_close(g);
+	if (im) {
+		image_hash_hex(im, hash);
+		put_file(g, "image", path);
+		put_text(g, "hash", hash);
+	}
 	yajl_gen_map_close(g);
 }
 
-int report_json(const char *file, struct diags *d)
+int report_json(const char *file, struct diags *d, const char *path,
+		const struct image *im)
 {
 	yajl_gen g = yajl_gen_alloc(NULL);
 	const unsigned char *text;
@@ -80,7 +94,7 @@ int report_json(const char *file, struct diags *d)
 	if (!g)
 		return FAILED;
 	diags_sort(d);
-	put_report(g, file, d);
+	put_report(g, file, d, path, im);
 	if (yajl_gen_get_buf(g, &text, &len) == yajl_gen_status_ok) {
 		printf("%.*s\n", (int)len, text);
 		r = DONE;

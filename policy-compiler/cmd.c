@@ -32,14 +32,16 @@ int usage(const char *fmt, ...)
 	return USAGE;
 }
 
-const char *meant(const char *word, const void *first, size_t stride, size_t n)
+const char *meant(const char *dashes, const char *word, const void *first,
+		  size_t stride, size_t n)
 {
 	static char text[80];
 	const char *near = suggest(word, first, stride, n);
 
 	*text = 0;
 	if (near)
-		snprintf(text, sizeof(text), ", did you mean %s?", near);
+		snprintf(text, sizeof(text), " (did you mean %s%s?)",
+			 dashes, near);
 	return text;
 }
 
@@ -72,7 +74,7 @@ static int say(const struct request *q, const char *arg, int r,
 	       struct diags *d)
 {
 	if (r && q->json)
-		report_json(arg, d);
+		report_json(arg, d, NULL, NULL);
 	else
 		diags_print(d, stderr, "");
 	diags_free(d);

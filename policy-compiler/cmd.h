@@ -36,9 +36,9 @@ int complain(const struct err *e);
 /* Print it, escaped, with where to look; USAGE. */
 __attribute__((format(printf, 1, 2)))
 int usage(const char *fmt, ...);
-/* ", did you mean X?" for @word, one of @n as suggest() takes them, or "". */
-const char *meant(const char *word, const void *first, size_t stride,
-		  size_t n);
+/* " (did you mean X?)" for @word, of @n as suggest() takes them, or "". */
+const char *meant(const char *dashes, const char *word, const void *first,
+		  size_t stride, size_t n);
 /*
  * The image of the file or name @arg; diagnostics are printed. DONE, and the
  * caller owns *im, or FAILED. Under --json the errors are the command's answer
@@ -56,7 +56,11 @@ int request_model(const struct request *q, const char *arg,
 		  struct compiled **k);
 /* @p as text, to -o or to the standard output. */
 int request_print(const struct request *q, const struct policy *p);
-/* @d, about @file, as one line of JSON on the standard output. */
-int report_json(const char *file, struct diags *d);
+/*
+ * @d, about @file, as one line of JSON on the standard output; with the image
+ * that was written to @path, or NULL. DONE or FAILED.
+ */
+int report_json(const char *file, struct diags *d, const char *path,
+		const struct image *im);
 
 #endif

@@ -164,9 +164,11 @@ static bool secret(const struct level *l, const char *s, size_t len)
 {
 	if (l->hidden)
 		return l->list || l->value;
-	if (l->list)
-		return memchr(s, '=', len);
-	return l->value && (l->set || (!l->known && !is_plain(s, len)));
+	if (!l->list && !l->value)
+		return false;
+	if (memchr(s, '=', len))
+		return true;	/* NAME=VALUE, as people try it */
+	return !l->list && (l->set || (!l->known && !is_plain(s, len)));
 }
 
 static void name_met(struct level *l, const char *s, size_t len, bool target)

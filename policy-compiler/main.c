@@ -78,7 +78,7 @@ static int dispatch(struct request *q, char **args, int n)
 		return status;
 	}
 	return usage("no command is called %s%s", args[0],
-		     meant(args[0], commands, sizeof(*commands),
+		     meant("", args[0], commands, sizeof(*commands),
 			   sizeof(commands) / sizeof(*commands)));
 }
 
@@ -100,7 +100,7 @@ static int wrong_option(const char *word, int c, bool need,
 	if (c)
 		return usage("--%s takes no value", name);
 	return usage("unrecognized option --%s%s", name,
-		     meant(name, options, sizeof(*options), n));
+		     meant("--", name, options, sizeof(*options), n));
 }
 
 /* What was promised to stdout is there, or the status says so. */

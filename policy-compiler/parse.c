@@ -3,7 +3,7 @@
  * JSON by yajl: of the C parsers in Debian 12 it alone tells the position of
  * every value, and crun and libvirt keep it in use; Debian carries the fixes
  * for CVE-2017-16516, CVE-2022-24795 and CVE-2023-33460. It takes overlong
- * UTF-8 and lone surrogates, so those are refused here.
+ * UTF-8, lone surrogates and odd blanks, so those are refused here.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -416,10 +416,17 @@ static int parse(struct json_doc *doc, struct diags *d)
 	struct parser p = { .doc = doc, .diags = d, .spot = { 1, 1 } };
 	struct place whole = { .file = doc->file };
 	const char *bad = bad_start(doc->text, doc->size);
+	size_t at;
 
 	if (bad) {
 		diag_error(d, &whole, "%s", bad);
 		return -EINVAL;
+	}
+	at = strcspn(doc->text, "\v\f");
+	if (at < doc->size && doc->text[at]) {
+		stop(&p, at, "not JSON: a %s", doc->text[at] == '\v' ?
+		     "vertical tab" : "form feed");
+		return p.error;
 	}
 	p.yajl = yajl_alloc(&callbacks, NULL, &p);
 	if (p.yajl) {

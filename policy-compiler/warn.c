@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 
 #include "data.h"
-#include "suggest.h"
 #include "warn.h"
 
 struct seen {
@@ -49,16 +48,11 @@ static void add(struct warn *w, const char *path, const char *rule,
 /* Unless the operator lifts it for this run. */
 static void add_credential(struct warn *w, const char *path, const char *rule)
 {
-	const struct context *c = w->o->context;
-	const char *why, *lifted;
 	size_t i;
 
-	for (i = 0; path && i < w->o->lift_count; i++) {
-		lifted = root_expand(&w->mem, c, c->workspace, w->o->lift[i],
-				     &why);
-		if (lifted && !strcmp(lifted, path))
+	for (i = 0; path && i < w->p->lift_count; i++)
+		if (!strcmp(w->p->lifts[i].path, path))
 			return;
-	}
 	add(w, path, rule, LIST_DENY);
 }
 
@@ -298,41 +292,6 @@ static void warn_own_file(const struct warn *w, const char *file)
 	free(real);
 }
 
-/* A name as people may write it for the entry @e. */
-static char *protect_name(struct arena *mem, const struct data_entry *e)
-{
-	const char *prefix = data_has(e, "repository") ? ".git/" :
-		data_has(e, "wild") ? "**/" : "";
-
-	return arena_print(mem, "%s%.*s", prefix, e->path.len, e->path.s);
-}
-
-static void warn_exclude(struct warn *w, const struct policy_protect *x)
-{
-	const char *names[2 * POLICY_PROTECT_MAX], *at = NULL, *near;
-	struct data_entry e;
-	size_t n = 0, i;
-
-	while (n < POLICY_PROTECT_MAX && data_next(DATA_PROTECTED, &at, &e)) {
-		names[n] = protect_name(&w->mem, &e);
-		n += names[n] != NULL;
-	}
-	for (i = 0; i < w->p->protect_count && i < POLICY_PROTECT_MAX; i++)
-		if (!w->p->protects[i].exclude)
-			names[n++] = w->p->protects[i].name;
-	for (i = 0; i < n; i++)
-		if (!strcmp(names[i], x->name))
-			return;
-	near = suggest(x->name, names, sizeof(*names), n);
-	if (near)
-		diag_warn(w->d, &x->at, "has no effect: %s is not protected; "
-			  "did you mean \"%s\"?", x->name, near);
-	else
-		diag_warn(w->d, &x->at, "has no effect: %s is not protected",
-			  x->name);
-	diag_instead(w->d, near);
-}
-
 /* Whether @outer speaks of everything that @inner speaks of. */
 static bool net_covers(const struct policy_net *outer,
 		       const struct policy_net *inner)
@@ -399,9 +358,6 @@ void policy_warn(const struct policy *p, const struct compile_options *o,
 	}
 	if (o->check && policy_file)
 		warn_own_file(&w, policy_file);
-	for (i = 0; i < p->protect_count; i++)
-		if (p->protects[i].exclude)
-			warn_exclude(&w, &p->protects[i]);
 	warn_net(&w);
 	free(w.seen);
 	arena_free(&w.mem);

@@ -177,6 +177,18 @@ limit 'path' 'longer than 4095 bytes' 2048 '"read_only_roots":["?/' \
 limit 'name in a path' 'longer than 255 bytes' 256 \
 	'"read_only_roots":["?/' x '' '"]'
 limit "policy's name" 'a name is 1 to 64' 65 '"name":"' x '' '"'
+limit variables 'more than 1024 variables' 1025 \
+	'"environment":{"pass":[' '"V#"' , ']}'
+limit "a variable's name" 'no name of a variable' 256 \
+	'"environment":{"pass":["' V '' '"]}'
+limit 'files of variables' 'more than 64 files of variables' 65 \
+	'"env_files":[' '"/no/such/#"' , ']'
+limit ports 'more than 1024 ports' 1025 \
+	'"process_sandbox":{"loopback_ports":[' '"1#"' , ']}'
+limit 'rules of egress' 'more than 4096 rules' 4097 \
+	'"side_effect_level":"network","egress":{"allow":[' '"1::#"' , ']}'
+limit 'protected names' 'more than 256 protected names' 257 \
+	'"protect":{"add":[' '"p/#"' , ']}'
 awk 'BEGIN { printf "{\"version\":1,\"workspace_roots\":["
 	for (i = 0; i < 60000; i++) printf "%d,", i
 	print "0]}" }' >many.json
@@ -191,9 +203,10 @@ grep -qF 'na\x1bme\xe2\x80\xae' err
 ok $? "what is quoted cannot reach the terminal raw"
 
 # The workspace.
-refuses 1 "the workspace is /" "a workspace that is /" -- \
+refuses 1 "directory is /; go to the project" "a workspace that is /" -- \
 	"$policy" check worktree -C / --home /home/u --user u
-refuses 1 "is a home directory" "a workspace that is a home" -- \
+refuses 1 "is a home directory; go to the project or name it with -C DIR" \
+	"a workspace that is a home" -- \
 	"$policy" check worktree -C /home/u --home /home/u --user u
 refuses 1 "holds the home directory" "a workspace above a home" -- \
 	"$policy" check worktree -C /home --home /home/u --user u
