@@ -79,6 +79,14 @@ static void set_lifts(const struct change *c, struct compile_options *o,
 	o->lift = all;
 }
 
+static void forget(struct remedy *f)
+{
+	answer_free(&f->a);
+	json_free(&f->doc);
+	free(f->im);
+	f->im = NULL;
+}
+
 /* Compile the policy with the steps so far, and ask again. */
 static int ask_again(struct remedy *f, struct err *e)
 {
@@ -98,8 +106,7 @@ static int ask_again(struct remedy *f, struct err *e)
 	size_t len;
 	int r;
 
-	answer_free(&f->a);
-	json_free(&f->doc);
+	forget(f);
 	if (!lifts)
 		return err_sys(e, -ENOMEM, "the policy");
 	set_lifts(f->c, &o, lifts);
@@ -113,12 +120,10 @@ static int ask_again(struct remedy *f, struct err *e)
 		r = table_resolve(im, f->ro, &t, e);
 	if (!r)
 		r = explain(im, &t, f->q, &f->a, e);
-	if (!r)
-		f->level = im->level;
+	f->im = im;
 	table_free(&t);
 	diags_free(&d);
 	free(text);
-	free(im);
 	free(lifts);
 	return r;
 }
@@ -176,12 +181,6 @@ static int search(struct remedy *f, const struct answer *was)
 		if (r <= 0)
 			return r;
 	}
-}
-
-static void forget(struct remedy *f)
-{
-	answer_free(&f->a);
-	json_free(&f->doc);
 }
 
 int change_find(const struct image *im, const struct compile_options *o,

@@ -418,6 +418,16 @@ static int ask(struct asked *k, struct err *e)
 	}
 }
 
+/* Such a profile is no sandbox. */
+static void unconfined(struct answer *a)
+{
+	set_why(a, LH_WHY_ALLOW);
+	a->text = "the profile confines nothing";
+	a->rule = "/sandbox_profile";
+	a->root = NULL;
+	a->notes[0] = NULL;
+}
+
 int explain(const struct image *im, const struct table *t,
 	    const struct question *q, struct answer *a, struct err *e)
 {
@@ -431,6 +441,8 @@ int explain(const struct image *im, const struct table *t,
 		return err_sys(e, r, "opening /");
 	r = ask(&k, e);
 	entries_free(&k.es);
+	if (!r && im->profile < PROFILE_WORKTREE)
+		unconfined(&made);
 	if (r)
 		answer_free(&made);
 	else

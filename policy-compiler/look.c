@@ -81,6 +81,34 @@ const char *look_path(const struct look *l, size_t from, struct arena *mem)
 	return path;
 }
 
+/*
+ * Links of procfs lead to whoever follows them: below self some are text, and
+ * end in the process itself. The others, and what stands in for such
+ * (/proc/mounts), only that process can follow.
+ */
+static bool leads_on(const char *rest)
+{
+	static const char *const links[] = {
+		"cwd", "root", "exe", "fd/", "ns/", "map_files/",
+	};
+	size_t i;
+
+	if (strncmp(rest, "self", 4) && strncmp(rest, "thread-self", 11))
+		return true;
+	while ((rest = strchr(rest, '/'))) {
+		rest++;
+		for (i = 0; i < sizeof(links) / sizeof(*links); i++) {
+			size_t n = strlen(links[i]);
+			bool whole = links[i][n - 1] != '/';
+
+			if (!strncmp(rest, links[i], n) &&
+			    (!whole || !rest[n] || rest[n] == '/'))
+				return true;
+		}
+	}
+	return false;
+}
+
 int look_at(struct entries *es, const struct table *t, const char *path,
 	    unsigned int flags, struct arena *mem, struct look *l)
 {
@@ -100,7 +128,7 @@ int look_at(struct entries *es, const struct table *t, const char *path,
 	l->missing = missing_steps(rest, l->steps);
 	l->count = l->missing + steps_up(t, es, l->way.entry,
 					 l->steps + l->missing);
-	l->foreign = l->way.error == -EXDEV;
+	l->foreign = l->way.error == -EXDEV && leads_on(l->way.rest);
 	if (!l->missing)
 		l->mode = es->entry[l->way.entry].mode;
 	if (!fstatfs(es->entry[l->way.entry].fd, &fs))

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -118,6 +119,19 @@ static int set_level(struct remedy *f, enum image_level level)
 	return step(f, &s);
 }
 
+/* Until then nothing is refused at all. */
+static int set_profile(struct remedy *f)
+{
+	struct change_step s = {
+		.kind = CHANGE_SET, .pointer = "/sandbox_profile",
+		.value = profile_names[PROFILE_OS_HARDENED],
+	};
+
+	s.text = arena_print(&f->c->mem, "\"sandbox_profile\": \"%s\"",
+			     s.value);
+	return step(f, &s);
+}
+
 static int add_word(struct remedy *f, const char *pointer, const char *word)
 {
 	struct change_step s = {
@@ -181,18 +195,47 @@ static int take_out(struct remedy *f, const char *pointer)
 	return step(f, &s);
 }
 
+static bool leads_to(const char *path, const char *root)
+{
+	char *real = realpath(path, NULL);
+	bool yes = real && !strcmp(real, root);
+
+	free(real);
+	return yes;
+}
+
+/* The entry of the list, as written, that the rule stands for. */
+static const char *credential(const struct remedy *f)
+{
+	const struct image_root *r = image_roots(f->im);
+	const char *path, *first = NULL;
+	uint32_t i;
+
+	for (i = 0; i < f->im->roots.count; i++) {
+		path = image_string(f->im, r[i].path);
+		if (r[i].kind != ROOT_CREDENTIAL ||
+		    strcmp(image_rule(f->im, r[i].rule), f->a.rule))
+			continue;
+		if (!first)
+			first = path;
+		if (f->a.root && (!strcmp(path, f->a.root) ||
+				  leads_to(path, f->a.root)))
+			return path;
+	}
+	return first;
+}
+
 static int lift(struct remedy *f)
 {
 	struct arena *mem = &f->c->mem;
 	struct change_step s = {
 		.kind = CHANGE_LIFT, .flag = "--allow-credential",
 	};
-	const char *word;
+	const char *path = credential(f), *word;
 
-	if (!f->a.root)
+	if (!path)
 		return remedy_none(f, "no policy opens a credential");
-	s.value = s.flag_value = arena_copy(mem, f->a.root,
-					    strlen(f->a.root));
+	s.value = s.flag_value = arena_copy(mem, path, strlen(path));
 	word = s.value ? shell_word(mem, s.value) : NULL;
 	if (!word)
 		return no_memory(f);
@@ -297,9 +340,9 @@ static int grant(struct remedy *f)
 	static const char caps[] = "/capabilities/workspace";
 	uint32_t want = f->a.access;
 
-	if ((want & (WRITES | REMOVES)) && f->level < LEVEL_WORKSPACE_WRITE)
+	if ((want & (WRITES | REMOVES)) && f->im->level < LEVEL_WORKSPACE_WRITE)
 		return set_level(f, LEVEL_WORKSPACE_WRITE);
-	if ((want & READS) && f->level < LEVEL_READ_ONLY)
+	if ((want & READS) && f->im->level < LEVEL_READ_ONLY)
 		return set_level(f, LEVEL_READ_ONLY);
 	if ((want & WRITES) && !edit_has(&f->doc, caps, "write_text"))
 		return add_word(f, caps, "write_text");
@@ -315,6 +358,8 @@ static int grant(struct remedy *f)
 
 static int refuse(struct remedy *f)
 {
+	if (!strcmp(f->a.rule, "/sandbox_profile"))
+		return set_profile(f);
 	if (!f->a.root)
 		return remedy_none(f, "what the session itself has made is its own "
 				   "under every policy");
@@ -338,7 +383,7 @@ int remedy_propose(struct remedy *f)
 	case LH_WHY_NOT_GRANTED:
 		return grant(f);
 	case LH_WHY_NO_EXEC:
-		return f->level < LEVEL_PROCESS_EXEC ?
+		return f->im->level < LEVEL_PROCESS_EXEC ?
 			set_level(f, LEVEL_PROCESS_EXEC) :
 			add_word(f, "/capabilities/process", "exec");
 	case LH_WHY_FAMILY:

@@ -18,8 +18,8 @@ struct remedy {
 	bool deeper;		/* open what lies in a read-only root, and
 				 * leave that root */
 	struct json_doc doc;	/* with the steps so far */
-	struct answer a;	/* to that */
-	uint32_t level;
+	struct answer a;	/* to that, out of: */
+	struct image *im;
 	struct change *c;
 };
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "../../policy-compiler/change.h"
-#include "compile_test.h"
+#include "draft.h"
 #include "kselftest_harness.h"
 
 #ifdef TEST_TIMEOUT_DEFAULT
@@ -18,200 +18,20 @@
 #define TEST_TIMEOUT_DEFAULT 300
 #endif
 
-#define ROOM 12
-#define LISTS 9
-
-/* A policy that can be changed: its lists, by pointer, and its level. */
-struct draft {
-	struct list {
-		const char *pointer;
-		const char *word[ROOM];	/* NULL: taken out */
-		size_t count;
-	} list[LISTS];
-	const char *level;
-};
-
-enum {
-	D_WS, D_RO, D_READ, D_WRITE, D_DENY, D_CAPS, D_PROCESS, D_PRESETS,
-	D_EXCLUDE,
-};
-
 FIXTURE(change) {
-	char dir[64];
-	struct arena mem;
-	struct context c;
-	uint64_t seed;
+	struct land land;
 	size_t told, none;
 };
 
-static const char *at(FIXTURE_DATA(change) *s, const char *path)
-{
-	return *path == '/' ? path :
-		arena_print(&s->mem, "%s/%s", s->dir, path);
-}
-
 FIXTURE_SETUP(change)
 {
-	static const char make[] =
-		"cd %s && mkdir -p ws/a/b ws/.git/hooks ws/ro/d out/d home/.ssh "
-		"home/go && touch ws/a/f ws/a/b/f ws/f ws/ro/f ws/ro/d/f "
-		"out/f out/d/f home/.ssh/id home/x home/go/f ws/.git/config "
-		"'out/a b' && ln -s ../out/f ws/l && ln -s a ws/la && "
-		"ln -s l ws/ll && chmod +x out/f ws/f";
-	char command[1024];
-
 	memset(self, 0, sizeof(*self));
-	strcpy(self->dir, "/tmp/lh-change.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->dir));
-	snprintf(command, sizeof(command), make, self->dir);
-	ASSERT_EQ(0, system(command));
-	self->c = (struct context){
-		.workspace = at(self, "ws"), .user = "u",
-		.home = at(self, "home"), .homes = { at(self, "home") },
-		.home_count = 1,
-	};
+	ASSERT_EQ(0, land_make(&self->land));
 }
 
 FIXTURE_TEARDOWN(change)
 {
-	char command[128];
-
-	arena_free(&self->mem);
-	snprintf(command, sizeof(command), "rm -rf %s", self->dir);
-	EXPECT_EQ(0, system(command));
-}
-
-static void push(struct list *l, const char *word)
-{
-	if (l->count < ROOM)
-		l->word[l->count++] = word;
-}
-
-static void print_list(FILE *f, const struct list *l)
-{
-	size_t i, n = 0;
-
-	fprintf(f, "\"%s\": [", strrchr(l->pointer, '/') + 1);
-	for (i = 0; i < l->count; i++)
-		if (l->word[i])
-			fprintf(f, "%s\"%s\"", n++ ? ", " : "", l->word[i]);
-	fprintf(f, "]");
-}
-
-static const char *draft_text(FIXTURE_DATA(change) *s, const struct draft *d)
-{
-	char *text = NULL, *kept;
-	size_t len;
-	FILE *f = open_memstream(&text, &len);
-
-	fprintf(f, "{ \"version\": 1, \"side_effect_level\": \"%s\",\n",
-		d->level);
-	print_list(f, &d->list[D_WS]);
-	fprintf(f, ",\n");
-	print_list(f, &d->list[D_RO]);
-	fprintf(f, ",\n\"capabilities\": { ");
-	print_list(f, &d->list[D_CAPS]);
-	fprintf(f, ", ");
-	print_list(f, &d->list[D_PROCESS]);
-	fprintf(f, " },\n\"process_sandbox\": { ");
-	print_list(f, &d->list[D_PRESETS]);
-	fprintf(f, ",\n");
-	print_list(f, &d->list[D_READ]);
-	fprintf(f, ",\n");
-	print_list(f, &d->list[D_WRITE]);
-	fprintf(f, ",\n");
-	print_list(f, &d->list[D_DENY]);
-	fprintf(f, " }");
-	if (d->list[D_EXCLUDE].count) {
-		fprintf(f, ",\n\"protect\": { ");
-		print_list(f, &d->list[D_EXCLUDE]);
-		fprintf(f, " }");
-	}
-	fprintf(f, " }\n");
-	fclose(f);
-	kept = arena_copy(&s->mem, text, len);
-	free(text);
-	return kept;
-}
-
-static struct draft draft_new(void)
-{
-	static const char *const pointers[LISTS] = {
-		"/workspace_roots", "/read_only_roots",
-		"/process_sandbox/read_roots", "/process_sandbox/write_roots",
-		"/process_sandbox/read_deny_roots", "/capabilities/workspace",
-		"/capabilities/process", "/process_sandbox/presets",
-		"/protect/exclude",
-	};
-	struct draft d = { .level = "process_exec" };
-	size_t i;
-
-	for (i = 0; i < LISTS; i++)
-		d.list[i].pointer = pointers[i];
-	return d;
-}
-
-/* One word of @words, which end with NULL. */
-static const char *any(uint64_t *seed, const char *const *words)
-{
-	size_t n = 0;
-
-	while (words[n])
-		n++;
-	return words[dice(seed, n)];
-}
-
-static void any_of(FIXTURE_DATA(change) *s, struct list *l,
-		   const char *const *words, uint32_t of)
-{
-	for (; *words; words++)
-		if (!dice(&s->seed, of))
-			push(l, strchr(l->pointer + 1, 'r') &&
-			     strstr(l->pointer, "roots") ? at(s, *words) :
-			     *words);
-}
-
-static const char *const dirs[] = {
-	"ws/a", "ws/a/b", "ws/ro", "ws/ro/d", "out", "out/d", "home/go",
-	"ws/a/f", "out/f", "ws/ro/d/f", NULL,
-};
-static const char *const denies[] = {
-	"ws/a", "ws/a/f", "ws/later", "ws/no/such", "out/d", "ws/la", "ws/l",
-	"home/go", NULL,
-};
-static const char *const levels[] = {
-	"none", "read_only", "workspace_write", "process_exec", "process_exec",
-	"process_exec", NULL,
-};
-static const char *const caps[] = {
-	"read_text", "list", "exists", "write_text", "delete", NULL,
-};
-static const char *const presets_all[] = {
-	"system_runtime", "developer_toolchains", "package_manager_config",
-	"user_temp", NULL,
-};
-static const char *const exec_all[] = { "exec", NULL };
-
-static struct draft draft_random(FIXTURE_DATA(change) *s)
-{
-	struct draft d = draft_new();
-	struct list *l = d.list;
-
-	d.level = any(&s->seed, levels);
-	push(&l[D_WS], at(s, "ws"));
-	any_of(s, &l[D_RO], dirs, 6);
-	any_of(s, &l[D_READ], dirs, 8);
-	any_of(s, &l[D_WRITE], dirs, 8);
-	any_of(s, &l[D_DENY], denies, 6);
-	if (dice(&s->seed, 3)) {
-		any_of(s, &l[D_CAPS], caps, 1);
-		push(&l[D_PROCESS], "exec");
-	} else {
-		any_of(s, &l[D_CAPS], caps, 2);
-		any_of(s, &l[D_PROCESS], exec_all, 2);
-	}
-	any_of(s, &l[D_PRESETS], presets_all, 2);
-	return d;
+	EXPECT_EQ(0, land_remove(&self->land));
 }
 
 static const char *const objects[] = {
@@ -322,7 +142,7 @@ static bool obey_flag(const struct change_step *step, struct compile_root *r)
 }
 
 /* The policy with the steps of @mask: the verdict, or -1 if it is wrong. */
-static int with_steps(FIXTURE_DATA(change) *s, const struct draft *from,
+static int with_steps(struct land *s, const struct draft *from,
 		      const struct question *q, const struct change *c,
 		      unsigned int mask, bool by_flag)
 {
@@ -350,7 +170,7 @@ static int with_steps(FIXTURE_DATA(change) *s, const struct draft *from,
 }
 
 /* Nobody is told to open a home, or more. */
-static bool is_modest(FIXTURE_DATA(change) *s, const struct change_step *step)
+static bool is_modest(struct land *s, const struct change_step *step)
 {
 	if (step->kind != CHANGE_ADD || !step->flag ||
 	    !strcmp(step->flag, "--deny"))
@@ -358,7 +178,7 @@ static bool is_modest(FIXTURE_DATA(change) *s, const struct change_step *step)
 	return !root_covers(step->flag_value, s->c.home);
 }
 
-static const char *question_text(FIXTURE_DATA(change) *s,
+static const char *question_text(struct land *s,
 				 const struct question *q)
 {
 	return arena_print(&s->mem, "%s %s %s", q->op->name, q->object,
@@ -366,7 +186,7 @@ static const char *question_text(FIXTURE_DATA(change) *s,
 }
 
 static void check_change(struct __test_metadata *_metadata,
-			 FIXTURE_DATA(change) *s, const struct draft *d,
+			 struct land *s, const struct draft *d,
 			 const struct question *q, const struct answer *a,
 			 const struct change *c)
 {
@@ -397,7 +217,7 @@ static void check_change(struct __test_metadata *_metadata,
 }
 
 /* Where something can be done, it is told. */
-static bool must_tell(FIXTURE_DATA(change) *s, const struct answer *a)
+static bool must_tell(struct land *s, const struct answer *a)
 {
 	bool simple = !a->other && !a->absent &&
 		      !root_covers(a->object, s->c.home) &&
@@ -419,8 +239,8 @@ static bool must_tell(FIXTURE_DATA(change) *s, const struct answer *a)
 	return false;
 }
 
-static void try_one(struct __test_metadata *_metadata,
-		    FIXTURE_DATA(change) *s)
+static void try_one(struct __test_metadata *_metadata, struct land *s,
+		    size_t *told, size_t *none)
 {
 	const struct compile_options o = { .context = &s->c };
 	const struct resolve_options ro = { 0 };
@@ -448,7 +268,7 @@ static void try_one(struct __test_metadata *_metadata,
 		ASSERT_EQ(0, change_find(x.im, &o, &ro, &q, &x.a, &c, &e));
 		if (c.count) {
 			check_change(_metadata, s, &d, &q, &x.a, &c);
-			s->told++;
+			++*told;
 		} else {
 			EXPECT_NE(NULL, c.why);
 			EXPECT_FALSE(must_tell(s, &x.a)) {
@@ -456,7 +276,7 @@ static void try_one(struct __test_metadata *_metadata,
 				       question_text(s, &q), x.a.code, x.a.rule,
 				       c.why, draft_text(s, &d));
 			}
-			s->none++;
+			++*none;
 		}
 		change_free(&c);
 	}
@@ -468,8 +288,8 @@ TEST_F(change, what_is_told_to_turn_a_verdict_turns_it)
 	int i;
 
 	for (i = 0; i < 100; i++) {
-		self->seed = i;
-		try_one(_metadata, self);
+		self->land.seed = i;
+		try_one(_metadata, &self->land, &self->told, &self->none);
 	}
 	TH_LOG("%zu changes made, %zu times none was known", self->told,
 	       self->none);
@@ -479,7 +299,7 @@ TEST_F(change, what_is_told_to_turn_a_verdict_turns_it)
 
 /* --- one by one */
 
-static const char *first_step(FIXTURE_DATA(change) *s, const struct draft *d,
+static const char *first_step(struct land *s, const struct draft *d,
 			      const char *op, const char *object)
 {
 	const struct compile_options o = { .context = &s->c };
@@ -501,7 +321,7 @@ static const char *first_step(FIXTURE_DATA(change) *s, const struct draft *d,
 	return text;
 }
 
-static struct draft plain(FIXTURE_DATA(change) *s)
+static struct draft plain(struct land *s)
 {
 	struct draft d = draft_new();
 	size_t i;
@@ -514,14 +334,16 @@ static struct draft plain(FIXTURE_DATA(change) *s)
 }
 
 #define TELLS(want, op, object, ...) do {				\
-	const char *say = first_step(self, &d, op, object);		\
-	EXPECT_STREQ(arena_print(&self->mem, want, ##__VA_ARGS__), say);	\
+	const char *say = first_step(land, &d, op, object);		\
+	EXPECT_STREQ(arena_print(&land->mem, want, ##__VA_ARGS__),	\
+		     say);						\
 } while (0)
 
 TEST_F(change, says_as_little_as_will_do)
 {
-	struct draft d = plain(self);
-	const char *dir = self->dir;
+	struct land *land = &self->land;
+	struct draft d = plain(land);
+	const char *dir = land->dir;
 
 	TELLS("add \"%s/out/f\" to /process_sandbox/write_roots, or --rw %s/out/f",
 	      "write", "out/f", dir, dir);
@@ -546,22 +368,25 @@ TEST_F(change, says_as_little_as_will_do)
 	d.level = "read_only";
 	TELLS("\"side_effect_level\": \"workspace_write\"", "write", "ws/f");
 	TELLS("\"side_effect_level\": \"process_exec\"", "exec", "ws/f");
-	d = plain(self);
+	d = plain(land);
 	d.list[D_CAPS].count = 1;
 	TELLS("add \"write_text\" to /capabilities/workspace", "create",
 	      "ws/new");
 	TELLS("add \"delete\" to /capabilities/workspace", "remove", "ws/f");
-	d = plain(self);
+	d = plain(land);
 	d.list[D_PROCESS].count = 0;
 	TELLS("add \"exec\" to /capabilities/process", "exec", "ws/f");
-	push(&d.list[D_RO], at(self, "ws/ro"));
-	push(&d.list[D_DENY], at(self, "ws/a"));
+	push(&d.list[D_RO], at(land, "ws/ro"));
+	push(&d.list[D_DENY], at(land, "ws/a"));
 	TELLS("take /read_only_roots/0 out of the policy (\"%s/ws/ro\")",
 	      "write", "ws/ro/f", dir);
 	TELLS("take /process_sandbox/read_deny_roots/0 out of the policy (\"%s/ws/a\")",
 	      "stat", "ws/a/f", dir);
 	TELLS("take /read_only_roots/0 out of the policy (\"%s/ws/ro\")",
 	      "rename", "ws/ro", dir);
+	TELLS("\"protect\": { \"exclude\": [\".git/config\"] }",
+	      "write", "ws/.git/config");
+	TELLS("many", "read", "home/.ssh/id");
 }
 
 TEST_HARNESS_MAIN
