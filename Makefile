@@ -31,8 +31,8 @@ LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 # Names of Debian 12. From qemu on: for the guests; perl has prove.
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
 	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
-	qemu-system-x86 qemu-system-common busybox-static cpio kmod \
-	xz-utils zstd lz4 perl procps \
+	python3-jsonschema qemu-system-x86 qemu-system-common busybox-static \
+	cpio kmod xz-utils zstd lz4 perl procps \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 
 # Goals that must work on a bare machine install what they need first.
@@ -50,7 +50,7 @@ programs := $(B)/lh-policy $(B)/lh-supervise
 lib := $(B)/liblhpolicy.a
 # A test program is a *_test.c; every other file beside it is linked into each.
 unit := $(patsubst %.c,$(B)/%,$(wildcard tests/policy/*_test.c \
-	tests/bpf/*_test.c tests/supervisor/*_test.c))
+	tests/bpf/*_test.c tests/supervisor/*_test.c tests/fuzz/*_fuzz.c))
 lsm := $(patsubst %.c,$(B)/%,$(wildcard tests/lsm/*_test.c))
 probe_src := $(wildcard tests/lsm/probe*.c)
 lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c $(probe_src),\
@@ -60,11 +60,9 @@ cost := $(B)/tests/bench/cost
 man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
 harness := $(O)/kselftest/kselftest_harness.h
 
-.DELETE_ON_ERROR:
-.SUFFIXES:
-.SECONDARY:
+.DELETE_ON_ERROR .SUFFIXES .SECONDARY:
 .PHONY: all deps run check check-host check-guest check-unit check-cli \
-	bench lint install clean help tests
+	bench lint fuzz install clean help tests
 
 #: make            build lh-supervise and lh-policy into build/
 all: $(programs)
@@ -139,6 +137,7 @@ $(addsuffix .o,$(unit) $(lsm)): CPPFLAGS += -isystem $(O)/kselftest \
 	-Wno-missing-prototypes
 
 $(filter $(B)/tests/supervisor/%,$(unit)): $(filter-out %/main.o,$(sup_obj))
+$(filter %_fuzz,$(unit)): $(B)/tests/fuzz/replay.o
 $(unit): %: %.o $(lib)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -o $@ $(filter %.o,$^) $(lib) $(PKG_LIBS) -lz -lpthread
@@ -166,24 +165,23 @@ check-unit: $(unit) $(O)/bpf/lh.bpf.o
 	$(Q)LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o prove --exec '' $(unit)
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
-check-cli: all
-	$(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
+check-cli: all ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
 
 check-guest: all tests
 	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)
 
 #: make run        the main job: a script under a policy, end to end
-run: all $(NEED)
-	$(Q)B=$(B) tests/demo/run
+run: all $(NEED) ; $(Q)B=$(B) tests/demo/run
 
 #: make bench      what calls cost, in instructions (SAVE=1 keeps the table)
-bench: all $(cost) $(NEED)
-	$(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
+bench: all $(cost) $(NEED) ; $(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
 
 #: make lint       line lengths, licence lines, shellcheck, mandoc
-lint: $(NEED)
-	$(Q)tests/lint
+lint: $(NEED) ; $(Q)tests/lint
+
+#: make fuzz       each fuzzer for SECONDS=60
+fuzz: all ; $(Q)O=$(O) tests/fuzz/run $(or $(SECONDS),60)
 
 #: make install    into DESTDIR/PREFIX
 install: all
@@ -196,7 +194,6 @@ install: all
 		-t $(D)/share/man/man$${m##*.} || exit 1; done
 
 #: make clean      remove build/
-clean:
-	rm -rf $(O)
+clean: ; rm -rf $(O)
 
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

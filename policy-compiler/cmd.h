@@ -28,6 +28,7 @@ int cmd_explain(const struct request *q, char **args, int n);
 int cmd_intersect(const struct request *q, char **args, int n);
 int cmd_diff(const struct request *q, char **args, int n);
 int cmd_test(const struct request *q, char **args, int n);
+int cmd_schema(const struct request *q, char **args, int n);
 
 /* --- cmd.c: for all of them */
 

@@ -21,6 +21,7 @@ TAKE_IN(protected, "data/protected");
 TAKE_IN(presets, "data/presets");
 TAKE_IN(profiles, "data/profiles");
 TAKE_IN(host_exec, "data/host-exec");
+TAKE_IN(schema, "data/policy.schema.json");
 
 TAKE_IN(agent, "policies/agent.json");
 TAKE_IN(build, "policies/build.json");
@@ -96,6 +97,12 @@ bool data_has(const struct data_entry *e, const char *text)
 		s++;
 	}
 	return false;
+}
+
+const char *policy_schema(size_t *len)
+{
+	*len = data_schema_end - data_schema;
+	return data_schema;
 }
 
 const char *policy_shipped(const char *name, size_t *len)

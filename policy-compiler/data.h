@@ -36,6 +36,8 @@ bool data_next(enum data_list list, const char **cursor, struct data_entry *e);
 bool data_has(const struct data_entry *e, const char *word);
 bool data_is(struct data_word w, const char *text);
 
+/* JSON Schema of the language; *len: its bytes. */
+const char *policy_schema(size_t *len);
 /* How a line of DATA_PROTECTED is called: ".git/hooks", "~/.bashrc". */
 const char *protect_text(struct arena *mem, const struct data_entry *e);
 

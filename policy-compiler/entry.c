@@ -271,6 +271,20 @@ static int ends_at_file(struct entries *es, uint32_t entry, const char *comp,
 }
 
 /*
+ * Links without an end: nobody gets past the first of them, and what the last
+ * one left of the path may lead anywhere.
+ */
+static int ends_in_circle(struct entries *es, int error, struct route *r)
+{
+	const struct route_link *l = &r->link[0];
+	const struct entry *p = &es->entry[l->entry];
+	const char *path = arena_print(&es->arena, "%s/%s", p->name,
+				       l->rest ? l->rest : "");
+
+	return path ? ends(es, p->parent, path, error, r) : -ENOMEM;
+}
+
+/*
  * What a link says, followed by @rest, into @todo. Links of procfs are not
  * text: they lead to the files of whoever reads them, and that is us.
  */
@@ -361,6 +375,8 @@ int entries_route(struct entries *es, uint32_t base, const char *path,
 		e = follow(es, next, rest, todo, r);
 		if (e == -ENOMEM)
 			return e;
+		if (e == -ELOOP || e == -ENAMETOOLONG)
+			return ends_in_circle(es, e, r);
 		if (e)
 			return ends(es, cur, at, e, r);
 		at = todo;

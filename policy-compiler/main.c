@@ -30,6 +30,7 @@ static const char help_text[] =
 "                                       who allows or refuses it, why, and what\n"
 "                                       would change that\n"
 "  lh-policy test FILE|IMAGE TABLE      rows: OP OBJECT allow|refuse [RULE]\n"
+"  lh-policy schema                     JSON Schema of the language\n"
 "\n"
 "  OP is read, list, stat, write, create, mkdir, symlink, link, rename, remove,\n"
 "  truncate, chmod, exec, connect, bind, signal or ptrace.\n"
@@ -58,6 +59,7 @@ static const struct {
 	{ "test", cmd_test },
 	{ "intersect", cmd_intersect },
 	{ "diff", cmd_diff },
+	{ "schema", cmd_schema },
 };
 
 static int dispatch(struct request *q, char **args, int n)

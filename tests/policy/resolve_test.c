@@ -182,14 +182,18 @@ TEST_F(resolve, links_that_lead_upwards_or_round)
 	sym(w, "b/../b", "ws/a/l");
 	sym(w, "loop2", "ws/loop1");
 	sym(w, "loop1", "ws/loop2");
+	sym(w, "round/x/../../..", "ws/round");
 	file(w, "ws/plain", "x");
 	root(w, "ws", RW);
 	root(w, "ws/a/l/key", DENY);
 	root(w, "ws/loop1/x", DENY);
+	root(w, "ws/round", DENY);
 	root(w, "ws/plain/under", DENY);
 	ASSERT_EQ(0, resolve(w)) TH_LOG("%s", w->e.msg);
 	EXPECT_EQ(0, well_formed(w));
 	EXPECT_EQ(LH_WHY_DENIED, why(w, "ws/a/b/key", LH_READ));
+	EXPECT_EQ(LH_WHY_DENIED, why(w, "ws/round", LH_STAT));
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "ws", LH_WRITE));
 	ASSERT_EQ(0, unlink(at(w, "ws/loop1")));
 	EXPECT_EQ(LH_WHY_DENIED, why(w, "ws/loop1/x", LH_WRITE));
 	/* A file now, a directory later. */

@@ -18,6 +18,7 @@
 #include "../../policy-compiler/arena.h"
 #include "../../policy-compiler/build.h"
 #include "../../policy-compiler/resolve.h"
+#include "form.h"
 #include "kselftest_harness.h"
 
 #define HELPER static __attribute__((unused))
@@ -220,44 +221,9 @@ HELPER size_t names(struct world *w)
 	return n;
 }
 
-/* What the kernel relies on, whatever the policy. */
 HELPER int well_formed(struct world *w)
 {
-	const struct lh_item *a = w->t.items;
-	size_t i, k;
-
-	for (i = 0; i < w->t.count; i++) {
-		for (k = 0; k < i; k++) {
-			if (a[i].kind != a[k].kind || a[i].fd != a[k].fd)
-				continue;
-			/* one root item an inode, one name a key */
-			if (a[i].kind == LH_ITEM_ROOT ||
-			    (a[i].parent == a[k].parent &&
-			     a[i].hash == a[k].hash))
-				return __LINE__;
-		}
-		if (a[i].kind == LH_ITEM_ROOT) {
-			if (fcntl(a[i].fd, F_GETFD) != FD_CLOEXEC ||
-			    !(fcntl(a[i].fd, F_GETFL) & O_PATH))
-				return __LINE__;
-			if (!(a[i].root.flags & LH_ROOT_ANCHOR) !=
-			    !a[i].root.name_lens)
-				return __LINE__;
-			if (!a[i].root.flags && !a[i].root.self)
-				return __LINE__;
-			continue;
-		}
-		if (!a[i].name.flags || (a[i].name.flags & ~LH_NAME_MASK))
-			return __LINE__;
-		if (!(a[i].name.flags & LH_NAME_PARTIAL) != !a[i].name.node ||
-		    !a[i].name.node != !a[i].name.name_lens)
-			return __LINE__;
-		if (a[i].name.node && !(a[i].name.node & 1))
-			return __LINE__;
-		if ((a[i].fd < 0) != (a[i].parent != 0))
-			return __LINE__;
-	}
-	return 0;
+	return table_form(&w->t);
 }
 
 HELPER int world_begin(struct world *w)
