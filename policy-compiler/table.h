@@ -116,6 +116,10 @@ int repository_grants(struct builder *b);
 /* … and what is protected in each, after all grants are known. */
 int repository_protects(struct builder *b);
 
+/* The command's own file, and what interprets it; its three descriptors. */
+int command_itself(struct builder *b);
+int command_stdio(struct builder *b);
+
 /* Pin what must stay, and write *t. */
 int table_finish(struct builder *b, struct table *t);
 void table_discard(struct builder *b);

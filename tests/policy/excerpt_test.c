@@ -70,7 +70,10 @@ TEST(the_caret_stands_under_the_token)
 
 TEST(behind_an_error_of_syntax_nothing_is_shown)
 {
-	static const struct { const char *text; unsigned int column; } rows[] = {
+	static const struct {
+		const char *text;
+		unsigned int column;
+	} rows[] = {
 		{ "{\"name\": x s3cr3t", 10 },
 		{ "{\"T\": \"a\"s3cr3t\"}", 10 },
 		{ "{\"name\": \"a, \"set\": {\"T\": \"s3cr3t\"}}", 15 },

@@ -158,7 +158,7 @@ static int random_roots(struct world *w, struct model_root *roots)
 		if (!(r->flags & (DENY | LH_ROOT_RDONLY)) &&
 		    access(at(w, r->path), F_OK))
 			continue;
-		build_root(&w->b, at(w, r->path), r->flags,
+		build_root(&w->b, at(w, r->path), r->flags | OPTIONAL,
 			   r->flags & LH_ROOT_WRITE ? ROOT_WORKSPACE :
 			   ROOT_PLAIN, "/r");
 		made++;

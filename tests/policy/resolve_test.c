@@ -249,6 +249,21 @@ TEST_F(resolve, deepest_of_write_and_read_only_wins)
 	EXPECT_EQ(LH_WHY_READ_ONLY, why(w, "ws/vendor/f", LH_WRITE));
 }
 
+TEST_F(resolve, a_read_only_root_is_missing_only_where_it_could_be_made)
+{
+	struct world *w = &self->w;
+
+	dir(w, "ws");
+	root(w, "ws", RW);
+	root(w, "ws/later", RDONLY);
+	root(w, "beside/maybe", RDONLY | OPTIONAL);
+	EXPECT_EQ(0, resolve(w)) TH_LOG("%s", w->e.msg);
+	table_free(&w->t);
+	root(w, "beside/never", RDONLY);
+	EXPECT_EQ(-ENOENT, resolve(w));
+	EXPECT_NE(NULL, strstr(w->e.msg, "beside/never: no such file"));
+}
+
 TEST_F(resolve, roots_that_meet_on_one_inode_are_one_item)
 {
 	struct world *w = &self->w;
