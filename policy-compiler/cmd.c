@@ -102,6 +102,17 @@ int request_model(const struct request *q, const char *arg,
 	return say(q, arg, r ? FAILED : DONE, &d);
 }
 
+int request_write(const struct request *q, const char *text, size_t len)
+{
+	struct err e = { 0 };
+
+	if (q->output && tool_write(q->output, text, len, &e))
+		return complain(&e);
+	if (!q->output)
+		fwrite(text, 1, len, stdout);
+	return DONE;
+}
+
 int request_print(const struct request *q, const struct policy *p)
 {
 	struct err e = { 0 };
@@ -109,12 +120,11 @@ int request_print(const struct request *q, const struct policy *p)
 	size_t len = 0;
 	int r = policy_print(p, &text, &len);
 
-	if (r)
-		return complain((err_sys(&e, r, "the policy"), &e));
-	if (q->output)
-		r = tool_write(q->output, text, len, &e);
-	else
-		fwrite(text, 1, len, stdout);
+	if (r) {
+		err_sys(&e, r, "the policy");
+		return complain(&e);
+	}
+	r = request_write(q, text, len);
 	free(text);
-	return r ? complain(&e) : DONE;
+	return r;
 }

@@ -15,7 +15,7 @@ struct request {
 	struct context_who who;
 	struct context context;
 	const char *output;	/* -o, or NULL */
-	bool json, resolved;
+	bool json, resolved, source;
 };
 
 enum exit_status { DONE, FAILED, USAGE, REFUSED, WARNED };
@@ -55,7 +55,8 @@ int request_try(const struct request *q, const struct compile_options *o,
  */
 int request_model(const struct request *q, const char *arg,
 		  struct compiled **k);
-/* @p as text, to -o or to the standard output. */
+/* @text, or @p as text, to -o or to the standard output. */
+int request_write(const struct request *q, const char *text, size_t len);
 int request_print(const struct request *q, const struct policy *p);
 /*
  * @d, about @file, as one line of JSON on the standard output; with the image

@@ -22,7 +22,7 @@ static const char help_text[] =
 "\n"
 "  lh-policy check FILE...              all errors and warnings of each file\n"
 "  lh-policy compile FILE -o IMAGE      the image; same input, same bytes\n"
-"  lh-policy show [--resolved] FILE|IMAGE\n"
+"  lh-policy show [--resolved|--source] FILE|IMAGE\n"
 "                                       the policy with all its defaults\n"
 "  lh-policy intersect OUTER INNER      what is left of INNER inside of OUTER\n"
 "  lh-policy diff A B                   what B opens and closes against A\n"
@@ -42,6 +42,7 @@ static const char help_text[] =
 "      --user NAME      what ${USER} means (whoever asks)\n"
 "  -o, --output FILE    where compile, show and intersect write\n"
 "      --resolved       show: with symbolic links followed\n"
+"      --source         show: as it was written\n"
 "      --json           the answer, or what is wrong, as JSON\n"
 "  -h, --help           this\n"
 "      --version        the version\n"
@@ -121,7 +122,7 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	enum { O_HOME = 256, O_USER, O_JSON, O_RESOLVED,
-	       O_VERSION };
+	       O_SOURCE, O_VERSION };
 	static const struct option options[] = {
 		{ "workspace", required_argument, NULL, 'C' },
 		{ "home", required_argument, NULL, O_HOME },
@@ -129,6 +130,7 @@ int main(int argc, char **argv)
 		{ "output", required_argument, NULL, 'o' },
 		{ "json", no_argument, NULL, O_JSON },
 		{ "resolved", no_argument, NULL, O_RESOLVED },
+		{ "source", no_argument, NULL, O_SOURCE },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, O_VERSION },
 		{ NULL, 0, NULL, 0 },
@@ -145,6 +147,7 @@ int main(int argc, char **argv)
 		case 'o': q.output = optarg; break;
 		case O_JSON: q.json = true; break;
 		case O_RESOLVED: q.resolved = true; break;
+		case O_SOURCE: q.source = true; break;
 		case 'h':
 			fputs(help_text, stdout);
 			return finish(DONE);

@@ -229,6 +229,52 @@ int tool_model(const char *arg, const struct compile_options *o,
 	return r;
 }
 
+/* What stands in the file, which need not be a policy. */
+static int read_source(int fd, const char *file, char **text, size_t *len,
+		       struct err *e)
+{
+	ssize_t n = 1;
+
+	*len = 0;
+	*text = malloc(JSON_BYTES_MAX + 1);
+	if (!*text)
+		return err_sys(e, -ENOMEM, "%s", file);
+	while (n > 0 && *len <= JSON_BYTES_MAX) {
+		n = read(fd, *text + *len, JSON_BYTES_MAX + 1 - *len);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			*len += n;
+	}
+	if (n < 0 || *len > JSON_BYTES_MAX) {
+		free(*text);
+		return err_sys(e, n < 0 ? -errno : -EFBIG, "%s", file);
+	}
+	return 0;
+}
+
+int tool_source(const char *arg, const struct compile_options *o, char **text,
+		size_t *len, struct err *e)
+{
+	struct image *im = NULL;
+	struct found f;
+	int r = find(arg, o, &f, e);
+
+	if (!r)
+		r = found_image(&f, &im, e);
+	if (!r && !im && !f.text) {
+		r = read_source(f.fd, f.file, text, len, e);
+	} else if (!r) {
+		*len = im ? im->policy.count : f.len;
+		*text = strndup(im ? (char *)im + im->policy.offset : f.text,
+				*len);
+		r = *text ? 0 : err_sys(e, -ENOMEM, "%s", arg);
+	}
+	found_free(&f);
+	free(im);
+	return r;
+}
+
 static int write_all(int fd, const char *data, size_t len)
 {
 	ssize_t n;

@@ -18,6 +18,9 @@ int tool_load(const char *arg, const struct compile_options *o,
 /* The same up to the model, also of an image's policy. */
 int tool_model(const char *arg, const struct compile_options *o,
 	       struct compiled **k, struct diags *d, struct err *e);
+/* The text as it was written, *text malloc'd; of an image, what is in it. */
+int tool_source(const char *arg, const struct compile_options *o, char **text,
+		size_t *len, struct err *e);
 /*
  * -ENOENT, with *e: no policy is called @name, and what was probably meant, of
  * the site's and the shipped ones. @flag: what it was said with, or "".
