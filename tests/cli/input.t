@@ -93,8 +93,8 @@ run env GITHUB_TOKEN=hush "$lh" --dry-run --env GITHUB_TOKEN -- true
 grep -q 'GITHUB_TOKEN' "$tmp/printed"
 ok $? 'a secret passes when it is named'
 printf '{ "version": 1 }' >"$p"
-passes=$(ceiling os_hardened | sed 's/ }$/, "environment": {
-	"mode": "isolated", "pass": ["MINE"] } }/')
+passes=$(ceiling os_hardened | sed 's/ }$/, "environment": { "mode":/')
+passes="$passes \"isolated\", \"pass\": [\"MINE\"] } }"
 if [ "$(id -u)" = 0 ]; then
 	run under "$passes" env MINE=x OTHER=y "$lh" --policy "$p" --dry-run \
 		--env MINE --env OTHER -- true
