@@ -33,5 +33,8 @@ int confine_refused(struct run *r, const char *mechanism, bool absent,
 
 /* One line that names what the command line granted beyond the policy. */
 void widen_say(const struct run *r);
+/* The same, each by itself. */
+void widen_each(const struct run *r,
+		void (*each)(const char *item, void *arg), void *arg);
 
 #endif

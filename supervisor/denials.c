@@ -22,6 +22,7 @@
 
 #include "cleanup.h"
 #include "denials.h"
+#include "summary.h"
 
 #define WRITE_WAIT_MS 1000	/* for a reader of --denials fd:N */
 #define CHUNK 4096		/* PIPE_BUF: such a write does not block */
@@ -187,7 +188,7 @@ static void take(struct denials *d, const void *data, size_t size)
 	if (!ev->probe) {
 		if (!d->alerts++)
 			remember(&d->first_alert, ev);
-		remember(&d->culprit, ev);
+		summary_take(d, ev);
 	}
 	if (d->last && equal(d->last, ev)) {
 		d->last_count++;
@@ -261,109 +262,8 @@ void denials_free(struct denials *d)
 	denials_flush(d);
 	free(d->raw);
 	d->raw = NULL;
-	free(d->culprit);
+	summary_free(d);
 	free(d->first_alert);
-	d->culprit = d->first_alert = NULL;
+	d->first_alert = NULL;
 	close_fd(&d->fd);
-}
-
-/* A word as a shell would need it to be quoted; say() escapes the rest. */
-static void quote(char *out, size_t size, const char *word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@%=~";
-	bool bare = word[0] && !word[strspn(word, plain)];
-	size_t o = 0;
-
-	if (!bare)
-		out[o++] = '\'';
-	for (; *word && o + 6 < size; word++) {
-		if (*word == '\'' && !bare) {
-			memcpy(out + o, "'\\''", 4);
-			o += 4;
-		} else {
-			out[o++] = *word;
-		}
-	}
-	if (!bare)
-		out[o++] = '\'';
-	out[o] = 0;
-}
-
-static void advice(const struct denials *d, const struct event *ev,
-		   char *text, size_t size)
-{
-	const unsigned int change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
-	const char *rule = denials_rule(d, ev);
-	char path[EVENT_PATH_MAX], word[1200];
-	char *slash;
-	size_t len;
-
-	switch (ev->d.why) {
-	case LH_WHY_NOT_GRANTED:
-		strcpy(path, event_object(ev, &len));
-		slash = strrchr(path, '/');
-		/* A new or vanishing name is its directory's matter. */
-		if ((ev->d.access & change) && slash && slash != path)
-			*slash = 0;
-		quote(word, sizeof(word), path);
-		snprintf(text, size, "%s %s would grant it",
-			 ev->d.access & change ? "--rw" : "--ro", word);
-		break;
-	case LH_WHY_FAMILY:
-		snprintf(text, size, "this build grants no network");
-		break;
-	case LH_WHY_NO_EXEC:
-		snprintf(text, size, "process.exec in capabilities and "
-			 "side_effect_level \"process_exec\" would grant it");
-		break;
-	case LH_WHY_DENIED:
-	case LH_WHY_READ_ONLY:
-	case LH_WHY_PROTECTED:
-	case LH_WHY_PINNED:
-		snprintf(text, size, "rule %s stands against it", rule);
-		break;
-	default:
-		snprintf(text, size, "no flag grants it");
-	}
-}
-
-static void object_words(const struct event *ev, char *text, size_t size)
-{
-	char address[64];
-	size_t len;
-	const char *path = event_object(ev, &len);
-
-	event_address(ev, address, sizeof(address));
-	if (len)
-		quote(text, size, path);
-	else if (ev->d.target)
-		snprintf(text, size, "process %u", ev->d.target);
-	else if (ev->d.op == LH_OP_SOCKET && ev->d.family == AF_INET)
-		snprintf(text, size, "inet");
-	else if (ev->d.op == LH_OP_SOCKET && ev->d.family == AF_INET6)
-		snprintf(text, size, "inet6");
-	else if (ev->d.family && ev->d.op == LH_OP_SOCKET)
-		snprintf(text, size, "(family %u)", ev->d.family);
-	else if (address[0])
-		snprintf(text, size, "%s port %u", address, ev->d.port);
-	else
-		text[0] = 0;
-}
-
-bool denials_summary(const struct denials *d, char *text, size_t size)
-{
-	char object[1200], way[1600], comm[LH_COMM_LEN + 1] = "";
-	const struct event *ev = d->culprit;
-
-	if (!ev)
-		return false;
-	object_words(ev, object, sizeof(object));
-	advice(d, ev, way, sizeof(way));
-	memcpy(comm, ev->d.comm, LH_COMM_LEN);
-	snprintf(text, size, "refused to %s: %s%s%s (%s); %s; %llu refusal%s%s"
-		 "%s", comm, event_operation(ev), object[0] ? " " : "", object,
-		 event_reason(ev), way, (unsigned long long)d->received,
-		 d->received == 1 ? "" : "s", d->path[0] ? ": " : "", d->path);
-	return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What becomes of a session's records: JSON Lines in a file, counts for the
- * result, and the one that most likely made the command fail. A record that
+ * result, and those that most likely made the command fail. A record that
  * cannot be kept is counted; a line is written whole or not at all.
  */
 #ifndef LH_DENIALS_H
@@ -16,6 +16,7 @@
 #include "identity.h"
 
 #define DENIALS_DIR "/var/log/lh"
+#define DENIALS_CULPRITS 3
 
 struct denials {
 	/* Set before the first record. Borrowed, but for fd. */
@@ -38,7 +39,11 @@ struct denials {
 	size_t raw_count, raw_room;
 	struct event *last;	/* pending line, or NULL */
 	uint64_t last_count;
-	struct event *culprit;	/* last refusal that was no probe */
+	/* The last matters that were no probes, the latest first. */
+	struct denials_culprit {
+		struct event *ev;	/* the last of it; NULL: no more */
+		uint64_t count;
+	} culprit[DENIALS_CULPRITS];
 	struct event *first_alert;
 };
 
@@ -54,9 +59,10 @@ void denials_free(struct denials *d);
 const char *denials_rule(const struct denials *d, const struct event *ev);
 
 /*
- * One line for people: what was refused, why, and what would grant it.
- * false: there is nothing to say.
+ * Line @number, from 0, for people: what was refused, why, and what would grant
+ * it. false: there is no such line.
  */
-bool denials_summary(const struct denials *d, char *text, size_t size);
+bool denials_summary(const struct denials *d, unsigned int number, char *text,
+		     size_t size);
 
 #endif

@@ -48,6 +48,7 @@ static void say_end(const struct run *r)
 {
 	const struct result *res = &r->result;
 	char text[3000];
+	unsigned int i;
 
 	if (res->error[0])
 		say("%s", res->error);
@@ -70,7 +71,7 @@ static void say_end(const struct run *r)
 	if (r->o.json || res->status == RESULT_NOT_STARTED ||
 	    (!res->exit_status && !r->o.verbose))
 		return;
-	if (denials_summary(&r->denials, text, sizeof(text)))
+	for (i = 0; denials_summary(&r->denials, i, text, sizeof(text)); i++)
 		say("%s", text);
 }
 

@@ -1,26 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * --dry-run: what would be enforced, on stdout, for people. Nothing is made
- * and nothing runs; it needs no root and no engine.
+ * --dry-run: what would be enforced, on stdout, for people or as JSON. Nothing
+ * is made and nothing runs; it needs no root and no engine, so of what this
+ * host lacks it says what everybody may see.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../policy-compiler/policy.h"
 #include "cleanup.h"
+#include "confine.h"
 #include "escape.h"
-#include "run.h"
+#include "plan.h"
 
-static void line(const char *what, const char *value)
+static const struct {
+	uint32_t bit;
+	const char *word;
+	char letter;
+} rights[] = {
+	{ LH_ROOT_READ, "read", 'r' }, { LH_ROOT_WRITE, "write", 'w' },
+	{ LH_ROOT_EXEC, "exec", 'x' }, { LH_ROOT_DELETE, "delete", 'd' },
+	{ LH_ROOT_RDONLY, "read_only", 'R' },
+	{ LH_ROOT_PROTECT, "protect", 'P' }, { LH_ROOT_DENY, "deny", 'D' },
+	{ LH_ROOT_OWN, "own", 'o' },
+};
+
+#define RIGHTS (sizeof(rights) / sizeof(*rights))
+
+static uint32_t all_rights(void)
 {
-	char safe[4 * 4096 + 1];
+	uint32_t all = 0;
+	size_t i;
 
-	printf("%-12s %s\n", what, escape_text(safe, sizeof(safe), value,
-					       strlen(value)));
+	for (i = 0; i < RIGHTS; i++)
+		all |= rights[i].bit;
+	return all;
+}
+
+static const char *escaped(char *safe, size_t size, const char *s)
+{
+	return escape_text(safe, size, s, strlen(s));
+}
+
+__attribute__((format(printf, 2, 3)))
+static void line(const char *what, const char *fmt, ...)
+{
+	char text[3 * 4096], safe[4 * sizeof(text) + 1];
+	va_list args;
+
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	printf("%-12s %s\n", what, escaped(safe, sizeof(safe), text));
 }
 
 static void put_limit(const char *what, uint64_t v,
@@ -30,7 +67,7 @@ static void put_limit(const char *what, uint64_t v,
 
 	if (v != IMAGE_NO_LIMIT)
 		words(v, text);
-	printf("%-12s %s\n", what, text);
+	line(what, "%s", text);
 }
 
 static void count_text(uint64_t n, char out[32])
@@ -38,19 +75,123 @@ static void count_text(uint64_t n, char out[32])
 	snprintf(out, 32, "%" PRIu64, n);
 }
 
-static void put_root(const struct lh_item *item, const char *path,
+/* "rw-x----", then the path, then who says so. */
+static void put_root(uint32_t flags, const char *path, const char *note,
 		     const char *rule)
 {
-	char safe[4 * 4096 + 1], safe_rule[2048];
-	unsigned int f = item->root.flags | item->root.self;
+	char safe[4 * 4096 + 1], safe_rule[4 * 4096 + 1], letters[RIGHTS + 1];
+	size_t i;
 
-	printf("  %c%c%c%c%c%c %s%s  (%s)\n", f & LH_ROOT_READ ? 'r' : '-',
-	       f & LH_ROOT_WRITE ? 'w' : f & LH_ROOT_DELETE ? 'd' : '-',
-	       f & LH_ROOT_EXEC ? 'x' : '-', f & LH_ROOT_RDONLY ? 'R' : '-',
-	       f & LH_ROOT_PROTECT ? 'P' : '-', f & LH_ROOT_DENY ? 'D' : '-',
-	       escape_text(safe, sizeof(safe), path, strlen(path)),
-	       item->root.flags ? "" : " (itself)",
-	       escape_text(safe_rule, sizeof(safe_rule), rule, strlen(rule)));
+	for (i = 0; i < RIGHTS; i++)
+		letters[i] = flags & rights[i].bit ? rights[i].letter : '-';
+	letters[i] = 0;
+	printf("  %s %s%s  (%s)\n", letters, escaped(safe, sizeof(safe), path),
+	       note, escaped(safe_rule, sizeof(safe_rule), rule));
+}
+
+/* Where a root's path leads, if that is somewhere else; free() it. */
+static char *leads_to(const struct run *r, const char *path, bool *absent)
+{
+	struct explain x = {};
+
+	*absent = false;
+	if (table_explain(r->load.im, &r->table, path, LH_STAT, &x, NULL))
+		return NULL;
+	*absent = x.absent;
+	free(x.root);
+	if (x.absent || !strcmp(x.object, path)) {
+		free(x.object);
+		return NULL;
+	}
+	return x.object;
+}
+
+/* In the policy or on the command line, as against our own lists. */
+static bool is_named(const char *rule)
+{
+	return *rule == '/' || !strncmp(rule, "flag:", 5) ||
+	       !strncmp(rule, "ceiling:", 8);
+}
+
+static void put_named(const struct run *r)
+{
+	const struct image *im = r->load.im;
+	const struct image_root *root = image_roots(im);
+	uint32_t i;
+
+	printf("roots        (r read, w write, x exec, d delete, R read-only, "
+	       "P protected, D denied, o own)\n");
+	for (i = 0; i < im->roots.count; i++) {
+		const char *path = image_string(im, root[i].path);
+		const char *rule = image_rule(im, root[i].rule);
+		_cleanup_free_ char *target = NULL;
+		bool absent;
+
+		if (!is_named(rule))
+			continue;
+		target = leads_to(r, path, &absent);
+		put_root(root[i].flags, path, absent ? " [absent]" : "", rule);
+		if (target)
+			line("", "        leads to %s", target);
+	}
+}
+
+/* How many places each preset, in the order of the list, comes to. */
+static void put_presets(const struct image *im)
+{
+	const struct image_root *root = image_roots(im);
+	const char *begin = "presets";
+	uint32_t i, k, n;
+
+	for (k = 0; presets[k].word; k++) {
+		size_t len = strlen(presets[k].word);
+
+		for (n = i = 0; i < im->roots.count; i++) {
+			const char *rule = image_rule(im, root[i].rule);
+
+			n += !strncmp(rule, "preset:", 7) &&
+			     !strncmp(rule + 7, presets[k].word, len) &&
+			     rule[7 + len] == '/';
+		}
+		if (n)
+			line(begin, "%s: %u places, as far as they are there  "
+			     "(preset:%s/...)", presets[k].word, n,
+			     presets[k].word);
+		else if (presets[k].bit == PRESET_USER_TEMP &&
+			 (im->flags & IMAGE_USER_TEMP))
+			line(begin, "user_temp: a directory of its own, "
+			     "removed at the end  (preset:user_temp)");
+		else
+			continue;
+		begin = "";
+	}
+	if (*begin)
+		line(begin, "none");
+}
+
+static unsigned int credentials(const struct image *im)
+{
+	const struct image_root *root = image_roots(im);
+	unsigned int n = 0;
+	uint32_t i;
+
+	for (i = 0; i < im->roots.count; i++)
+		n += root[i].kind == ROOT_CREDENTIAL;
+	return n;
+}
+
+static void put_builtin(const struct run *r)
+{
+	const struct image *im = r->load.im;
+	char but[64] = "";
+
+	if (r->load.lifted_count)
+		snprintf(but, sizeof(but), ", but for %zu lifted",
+			 (size_t)r->load.lifted_count);
+	line("credentials", "%u places denied, there or not%s  "
+	     "(builtin:credentials/...)", credentials(im), but);
+	line("protected", "%u names in repositories, homes and at any depth  "
+	     "(builtin:protect/...)", im->protects.count);
 }
 
 static const char *path_of(const struct table *t, int fd)
@@ -63,53 +204,82 @@ static const char *path_of(const struct table *t, int fd)
 	return "?";
 }
 
-static void put_roots(const struct run *r)
+/* -v: all that the kernel would get. */
+static void put_table(const struct run *r)
 {
-	const unsigned int shown = LH_ROOT_READ | LH_ROOT_WRITE |
-		LH_ROOT_EXEC | LH_ROOT_DELETE | LH_ROOT_RDONLY |
-		LH_ROOT_DENY | LH_ROOT_PROTECT;
 	const struct table *t = &r->table;
+	const struct image *im = r->load.im;
 	size_t i, names = 0;
 
-	printf("roots        (r read, w write, d delete, x exec, R read-only, "
-	       "P protected, D denied)\n");
+	printf("table        (what exists, links resolved)\n");
 	for (i = 0; i < t->count; i++) {
 		const struct lh_item *item = &t->items[i];
 		unsigned int rule = item->root.rule_deny ?
 			item->root.rule_deny : item->root.rule_write ?
 			item->root.rule_write : item->root.rule_read ?
 			item->root.rule_read : item->root.rule_self;
+		uint32_t below = item->root.flags & all_rights();
 
-		if (item->kind == LH_ITEM_NAME)
-			names++;
-		else if ((item->root.flags | item->root.self) & shown)
-			put_root(item, path_of(t, item->fd),
-				 table_rule(r->load.im, t, rule));
+		names += item->kind == LH_ITEM_NAME;
+		if (item->kind == LH_ITEM_ROOT && (below | item->root.self))
+			put_root(below | item->root.self,
+				 path_of(t, item->fd),
+				 below ? "" : " [itself]",
+				 table_rule(im, t, rule));
 	}
-	printf("names        %zu rules for names that need not exist, %u "
-	       "protected pairs at any depth\n", names, t->wild_count);
+	line("names", "%zu rules for names that need not exist, %u protected "
+	     "pairs at any depth", names, t->wild_count);
+	printf("denied       (there or not)\n");
+	for (i = 0; i < im->roots.count; i++)
+		if (image_roots(im)[i].kind == ROOT_CREDENTIAL)
+			put_root(image_roots(im)[i].flags,
+				 image_string(im, image_roots(im)[i].path), "",
+				 image_rule(im, image_roots(im)[i].rule));
+}
+
+static void put_widened(const char *item, void *arg)
+{
+	const char **begin = arg;
+
+	line(*begin, "%s", item);
+	*begin = "";
+}
+
+static void put_lack(const char *what, const char *why, void *arg)
+{
+	const char **begin = arg;
+
+	line(*begin, "%s: %s", what, why);
+	*begin = "";
 }
 
 static void put_policy(const struct run *r)
 {
 	const struct image *im = r->load.im;
+	const char *widened = "widened", *lacking = "lacking here";
 	char hex[65];
 
 	policy_hash((const char *)im + im->policy.offset, im->policy.count,
 		    hex);
-	line("policy", image_string(im, im->name));
-	line("source", image_string(im, im->source));
-	line("hash", hex);
-	line("profile", profile_names[im->profile]);
-	line("level", level_names[im->level]);
-	line("user", r->id.name);
-	line("directory", r->cwd_path);
-	line("command", r->command ? r->command : "(none given)");
+	line("policy", "%s", image_string(im, im->name));
+	line("source", "%s", image_string(im, im->source));
+	line("hash", "%s", hex);
+	line("profile", "%s", profile_names[im->profile]);
+	if (r->result.confinement == CONFINE_NONE)
+		line("confinement", "NONE (%s): nothing below is enforced",
+		     r->result.decided_by);
+	line("level", "%s%s", level_names[im->level],
+	     im->flags & IMAGE_NO_EXEC ?
+	     ", and no exec after the command itself" : "");
+	line("user", "%s", r->id.name);
+	line("directory", "%s", r->cwd_path);
+	line("command", "%s", r->command ? r->command : "(none given)");
+	widen_each(r, put_widened, &widened);
+	plan_lacks(r, put_lack, &lacking);
 	put_limit("wall time", im->limits.wall_time, limit_time_text);
 	put_limit("grace", im->limits.grace, limit_time_text);
 	put_limit("memory", im->limits.memory, limit_size_text);
 	put_limit("pids", im->limits.pids, count_text);
-	printf("%-12s %u instructions\n", "seccomp", im->filter.count);
 }
 
 static void put_environment(const struct run *r)
@@ -127,6 +297,158 @@ static void put_environment(const struct run *r)
 	printf("\n");
 }
 
+static void put_text(const struct run *r)
+{
+	put_policy(r);
+	put_named(r);
+	put_presets(r->load.im);
+	put_builtin(r);
+	put_environment(r);
+	line("seccomp", "%u instructions", r->load.im->filter.count);
+	if (r->o.verbose)
+		put_table(r);
+	else
+		printf("             (-v shows every place)\n");
+}
+
+/* --- as JSON */
+
+static void write_limit(struct writer *w, const char *key, uint64_t v)
+{
+	if (v == IMAGE_NO_LIMIT)
+		writer_null(w, key);
+	else
+		writer_uint(w, key, v);
+}
+
+static void write_root(const struct run *r, struct writer *w,
+		       const struct image_root *root)
+{
+	const struct image *im = r->load.im;
+	const char *path = image_string(im, root->path);
+	const char *rule = image_rule(im, root->rule);
+	_cleanup_free_ char *target = NULL;
+	bool absent;
+	size_t i;
+
+	target = leads_to(r, path, &absent);
+	writer_open_map(w, NULL);
+	writer_bytes(w, "path", path, strlen(path));
+	writer_open_array(w, "rights");
+	for (i = 0; i < RIGHTS; i++)
+		if (root->flags & rights[i].bit)
+			writer_str(w, NULL, rights[i].word);
+	writer_close_array(w);
+	writer_bool(w, "itself", root->flags & IMAGE_ROOT_SELF);
+	writer_bool(w, "exists", !absent);
+	if (target)
+		writer_bytes(w, "leads_to", target, strlen(target));
+	else
+		writer_null(w, "leads_to");
+	writer_str(w, "rule", rule);
+	writer_close_map(w);
+}
+
+static void write_item(const char *item, void *arg)
+{
+	writer_str(arg, NULL, item);
+}
+
+static void write_lack(const char *what, const char *why, void *arg)
+{
+	writer_open_map(arg, NULL);
+	writer_str(arg, "mechanism", what);
+	writer_str(arg, "reason", why);
+	writer_close_map(arg);
+}
+
+static void write_policy(const struct run *r, struct writer *w)
+{
+	const struct image *im = r->load.im;
+	const char *source = image_string(im, im->source);
+	char hex[65];
+
+	image_hash_hex(im, hex);
+	writer_open_map(w, "policy");
+	writer_str(w, "name", image_string(im, im->name));
+	writer_bytes(w, "source", source, strlen(source));
+	writer_str(w, "hash", hex);
+	writer_str(w, "profile", profile_names[im->profile]);
+	writer_str(w, "level", level_names[im->level]);
+	writer_bool(w, "exec", !(im->flags & IMAGE_NO_EXEC));
+	writer_close_map(w);
+	writer_str(w, "confinement", r->result.confinement == CONFINE_NONE ?
+		   "none" : "full");
+	writer_str(w, "user", r->id.name);
+	writer_bytes(w, "directory", r->cwd_path, strlen(r->cwd_path));
+	if (r->command)
+		writer_bytes(w, "command", r->command, strlen(r->command));
+	else
+		writer_null(w, "command");
+	writer_open_array(w, "widened");
+	widen_each(r, write_item, w);
+	writer_close_array(w);
+	writer_open_array(w, "lacking_here");
+	plan_lacks(r, write_lack, w);
+	writer_close_array(w);
+	writer_open_map(w, "limits");
+	write_limit(w, "wall_ns", im->limits.wall_time);
+	write_limit(w, "grace_ns", im->limits.grace);
+	write_limit(w, "memory_bytes", im->limits.memory);
+	write_limit(w, "pids", im->limits.pids);
+	writer_close_map(w);
+}
+
+static void write_names(const struct run *r, struct writer *w)
+{
+	const struct image *im = r->load.im;
+	const struct image_protect *p = image_protects(im);
+	size_t i;
+
+	writer_open_array(w, "protected");
+	for (i = 0; i < im->protects.count; i++) {
+		writer_open_map(w, NULL);
+		writer_str(w, "name", image_string(im, p[i].name));
+		writer_str(w, "rule", image_rule(im, p[i].rule));
+		writer_close_map(w);
+	}
+	writer_close_array(w);
+	writer_open_map(w, "environment");
+	writer_str(w, "mode", env_mode_names[im->env_mode]);
+	writer_open_array(w, "names");
+	for (i = 0; i < r->env.count; i++) {
+		_cleanup_free_ char *name = strndup(r->env.vars[i],
+				strcspn(r->env.vars[i], "="));
+
+		writer_str(w, NULL, name);
+	}
+	writer_close_array(w);
+	writer_close_map(w);
+}
+
+static void put_json(const struct run *r)
+{
+	_cleanup_writer_ struct writer *w = writer_new();
+	const struct image *im = r->load.im;
+	_cleanup_free_ char *text = NULL;
+	uint32_t i;
+
+	writer_open_map(w, NULL);
+	writer_str(w, "schema", "lh.plan.v1");
+	write_policy(r, w);
+	writer_open_array(w, "roots");
+	for (i = 0; i < im->roots.count; i++)
+		write_root(r, w, &image_roots(im)[i]);
+	writer_close_array(w);
+	write_names(r, w);
+	writer_uint(w, "seccomp_instructions", im->filter.count);
+	writer_json(w, "resolved_policy", (const char *)im + im->policy.offset,
+		    im->policy.count);
+	writer_close_map(w);
+	text = writer_line(w, NULL);
+	fputs(text, stdout);
+}
+
 int run_plan(struct run *r, struct err *e)
 {
 	struct resolve_options o = {
@@ -140,9 +462,10 @@ int run_plan(struct run *r, struct err *e)
 	if (ret)
 		return EXIT_OURS;
 	r->resolved = true;
-	put_policy(r);
-	put_environment(r);
-	put_roots(r);
+	if (r->o.json)
+		put_json(r);
+	else
+		put_text(r);
 	if (fflush(stdout)) {
 		err_sys(e, -EIO, "standard output");
 		return EXIT_OURS;

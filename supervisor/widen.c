@@ -17,6 +17,8 @@ struct list {
 	char text[7000];
 	size_t used;
 	bool begun;
+	void (*each)(const char *item, void *arg);	/* NULL: said */
+	void *arg;
 };
 
 static void list_end(struct list *l)
@@ -42,6 +44,10 @@ static void list_add(struct list *l, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(item, sizeof(item), fmt, args);
 	va_end(args);
+	if (l->each) {
+		l->each(item, l->arg);
+		return;
+	}
 	len = strlen(item);
 	if (l->used + len + 3 > sizeof(l->text))
 		list_end(l);
@@ -125,21 +131,36 @@ static void add_network(struct list *l)
 	add_words(l, "egress allowed", &o->egress);
 }
 
-void widen_say(const struct run *r)
+static void add_all(struct list *l)
 {
-	struct list l = { .r = r };
+	const struct run *r = l->r;
 	unsigned int i;
 
 	/* Where nothing is confined, that was said, and it is more. */
 	if (r->result.confinement == CONFINE_NONE)
 		return;
-	add_roots(&l);
+	add_roots(l);
 	for (i = 0; i < r->o.root_count; i++)
 		if (r->o.root[i].kind == OPTION_SOCKET_ROOT)
-			list_add(&l, "extra socket root: %s",
+			list_add(l, "extra socket root: %s",
 				 r->o.root[i].path);
 	for (i = 0; i < r->load.lifted_count; i++)
-		list_add(&l, "credential: %s", r->load.lifted[i]);
-	add_network(&l);
+		list_add(l, "credential: %s", r->load.lifted[i]);
+	add_network(l);
+}
+
+void widen_say(const struct run *r)
+{
+	struct list l = { .r = r };
+
+	add_all(&l);
 	list_end(&l);
+}
+
+void widen_each(const struct run *r,
+		void (*each)(const char *item, void *arg), void *arg)
+{
+	struct list l = { .r = r, .each = each, .arg = arg };
+
+	add_all(&l);
 }

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What is said of a run's refusals: the last three matters, each once, the
+ * latest first; what programs try and do without is counted alone.
+ */
+#define _GNU_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../supervisor/denials.h"
+#include "kselftest_harness.h"
+
+FIXTURE(summary) {
+	struct denials d;
+	struct identity id;
+	struct image *im;
+	struct table t;
+	char *rules[4];
+	char text[3000];
+	unsigned int seq;
+};
+
+FIXTURE_SETUP(summary)
+{
+	memset(self, 0, sizeof(*self));
+	self->im = calloc(1, sizeof(*self->im));
+	ASSERT_NE(NULL, self->im);
+	self->rules[0] = "default";
+	self->rules[1] = "/read_only_roots/0";
+	self->rules[2] = "builtin:protect/.git/hooks";
+	self->t = (struct table){ .extra_rules = self->rules,
+				  .extra_rule_count = 3 };
+	self->id.home = "/home/u";
+	/* Nobody reads the lines here. */
+	self->d = (struct denials){
+		.fd = -1, .given = true, .id = &self->id, .im = self->im,
+		.table = &self->t, .session = "s", .serial = 7,
+	};
+}
+
+FIXTURE_TEARDOWN(summary)
+{
+	denials_free(&self->d);
+	free(self->im);
+}
+
+/* @path leaf first, as the kernel writes it: "f\0d\0" is /d/f. */
+static void add(FIXTURE_DATA(summary) *self, struct lh_denial what,
+		const char *path, size_t len)
+{
+	char record[sizeof(what) + 256];
+
+	what.serial = 7;
+	what.seq = ++self->seq;
+	what.path_len = len;
+	strcpy(what.comm, "cc");
+	memcpy(record, &what, sizeof(what));
+	memcpy(record + sizeof(what), path, len);
+	denials_add(&self->d, record, sizeof(what) + len);
+	denials_flush(&self->d);
+}
+
+#define ADD(path, ...) \
+	add(self, (struct lh_denial){ __VA_ARGS__ }, path, sizeof(path))
+#define OPEN .op = LH_OP_OPEN, .hook = LH_HOOK_file_open
+#define READS .access = LH_READ, OPEN
+#define WRITES .access = LH_WRITE, OPEN
+
+static const char *said(FIXTURE_DATA(summary) *self, unsigned int number)
+{
+	return denials_summary(&self->d, number, self->text,
+			       sizeof(self->text)) ? self->text : NULL;
+}
+
+TEST_F(summary, nothing_was_refused)
+{
+	EXPECT_EQ(NULL, said(self, 0));
+}
+
+TEST_F(summary, one_is_named_with_its_remedy)
+{
+	ADD("f\0d", READS, .why = LH_WHY_NOT_GRANTED);
+	EXPECT_STREQ("refused to cc: open /d/f (not_granted); --ro /d/f would "
+		     "grant it; 1 refusal", said(self, 0));
+	EXPECT_EQ(NULL, said(self, 1));
+}
+
+TEST_F(summary, three_matters_the_latest_first)
+{
+	ADD("old\0d", READS, .why = LH_WHY_NOT_GRANTED);
+	ADD("f\0lib", WRITES, .why = LH_WHY_READ_ONLY, .rule = 1);
+	ADD("f\0out", WRITES, .why = LH_WHY_NOT_GRANTED);
+	ADD("pre\0hooks", WRITES, .why = LH_WHY_PROTECTED, .rule = 2);
+	ASSERT_NE(NULL, said(self, 0));
+	EXPECT_STREQ("refused to cc: open /hooks/pre (protected); rule "
+		     "builtin:protect/.git/hooks stands against it; 4 refusals",
+		     self->text);
+	ASSERT_NE(NULL, said(self, 1));
+	EXPECT_STREQ("also refused to cc: open /out/f (not_granted); --rw /out "
+		     "would grant it", self->text);
+	ASSERT_NE(NULL, said(self, 2));
+	EXPECT_STREQ("also refused to cc: open /lib/f (read_only); rule "
+		     "/read_only_roots/0 stands against it", self->text);
+	EXPECT_EQ(NULL, said(self, 3));
+}
+
+TEST_F(summary, what_one_change_would_turn_is_one)
+{
+	ADD("a\0out", WRITES, .why = LH_WHY_NOT_GRANTED);
+	ADD("x\0d", READS, .why = LH_WHY_NOT_GRANTED);
+	ADD("b\0out", WRITES, .why = LH_WHY_NOT_GRANTED);
+	ADD("c\0out", WRITES, .why = LH_WHY_NOT_GRANTED);
+	ASSERT_NE(NULL, said(self, 0));
+	EXPECT_STREQ("refused to cc: open /out/c (not_granted, 3 such); --rw "
+		     "/out would grant it; 4 refusals", self->text);
+	ASSERT_NE(NULL, said(self, 1));
+	EXPECT_NE(NULL, strstr(self->text, "--ro /d/x would grant it"));
+	EXPECT_EQ(NULL, said(self, 2));
+	/* To read there is another matter than to write. */
+	ADD("out", READS, .why = LH_WHY_NOT_GRANTED);
+	ASSERT_NE(NULL, said(self, 2));
+	EXPECT_NE(NULL, strstr(self->text, "--ro /d/x"));
+}
+
+TEST_F(summary, a_flood_does_not_push_out_the_others)
+{
+	char name[64];
+	int i;
+
+	ADD("f\0lib", WRITES, .why = LH_WHY_READ_ONLY, .rule = 1);
+	ADD("x\0d", READS, .why = LH_WHY_NOT_GRANTED);
+	for (i = 0; i < 1000; i++) {
+		size_t n = snprintf(name, sizeof(name), "%d", i) + 1;
+
+		memcpy(name + n, "out", 4);
+		add(self, (struct lh_denial){ WRITES,
+					      .why = LH_WHY_NOT_GRANTED },
+		    name, n + 4);
+	}
+	ASSERT_NE(NULL, said(self, 0));
+	EXPECT_NE(NULL, strstr(self->text, "1000 such"));
+	ASSERT_NE(NULL, said(self, 2));
+	EXPECT_NE(NULL, strstr(self->text, "/read_only_roots/0"));
+}
+
+TEST_F(summary, probes_are_counted_and_explain_nothing)
+{
+	const struct lh_denial probe = {
+		.op = LH_OP_SOCKET, .hook = LH_HOOK_socket_create,
+		.why = LH_WHY_FAMILY, .family = 16,
+	};
+
+	add(self, probe, "", 0);
+	EXPECT_EQ(0, self->d.alerts);
+	EXPECT_EQ(NULL, said(self, 0));
+	ADD("f\0d", READS, .why = LH_WHY_NOT_GRANTED);
+	ASSERT_NE(NULL, said(self, 0));
+	EXPECT_NE(NULL, strstr(self->text,
+			       "; 2 refusals, 1 of them common probes"));
+	EXPECT_EQ(NULL, said(self, 1));
+}
+
+TEST_HARNESS_MAIN
