@@ -191,6 +191,26 @@ static const struct seen *covered(const struct warn *w, size_t i)
 	return blocked ? NULL : found;
 }
 
+/* Written roots of which the level and the capabilities leave nothing. */
+static void warn_idle(const struct warn *w)
+{
+	uint32_t caps = policy_caps(w->p);
+	const struct policy_root *r;
+	size_t i;
+
+	for (i = 0; i < w->p->root_count && !(caps & CAP_READS); i++) {
+		r = &w->p->roots[i];
+		if (!r->at.line || (r->list != LIST_READ &&
+				    (r->list != LIST_WORKSPACE ||
+				     (caps & CAP_WRITES))))
+			continue;
+		diag_warn(w->d, &r->at, "has no effect: the level %s and the "
+			  "capabilities leave no reading",
+			  level_names[w->p->level]);
+		return;
+	}
+}
+
 static void warn_effect(const struct warn *w)
 {
 	const struct policy_root *r;
@@ -353,8 +373,10 @@ void policy_warn(const struct policy *p, const struct compile_options *o,
 		add_credentials(&w);
 		qsort(w.seen, w.count, sizeof(*w.seen), by_path);
 		warn_effect(&w);
-		if (o->check)
+		if (o->check) {
+			warn_idle(&w);
 			warn_absent(&w);
+		}
 	}
 	if (o->check && policy_file)
 		warn_own_file(&w, policy_file);

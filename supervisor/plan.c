@@ -368,7 +368,8 @@ static void write_policy(const struct run *r, struct writer *w)
 	const char *source = image_string(im, im->source);
 	char hex[65];
 
-	image_hash_hex(im, hex);
+	policy_hash((const char *)im + im->policy.offset, im->policy.count,
+		    hex);
 	writer_open_map(w, "policy");
 	writer_str(w, "name", image_string(im, im->name));
 	writer_bytes(w, "source", source, strlen(source));

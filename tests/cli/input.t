@@ -14,6 +14,8 @@ refuses 125 'No such file' 'a policy that is missing' \
 	"$lh" --policy ./none.json -- true
 refuses 125 'no policy is called none' 'a name that is none' \
 	"$lh" --policy none -- true
+refuses 125 'did you mean agent?' 'a name that is misspelt' \
+	"$lh" --policy agnt -- true
 printf '%s' "$good" >"$tmp/ws/mine"
 refuses 125 'write ./mine' 'a name is not looked up in the workspace' \
 	"$lh" --policy mine -- true
@@ -93,8 +95,8 @@ run env GITHUB_TOKEN=hush "$lh" --dry-run --env GITHUB_TOKEN -- true
 grep -q 'GITHUB_TOKEN' "$tmp/printed"
 ok $? 'a secret passes when it is named'
 printf '{ "version": 1 }' >"$p"
-passes=$(ceiling os_hardened | sed 's/ }$/, "environment": { "mode":/')
-passes="$passes \"isolated\", \"pass\": [\"MINE\"] } }"
+pass='"environment": { "mode": "isolated", "pass": ["MINE"] }'
+passes=$(ceiling os_hardened | sed "s/ }\$/, $pass }/")
 if [ "$(id -u)" = 0 ]; then
 	run under "$passes" env MINE=x OTHER=y "$lh" --policy "$p" --dry-run \
 		--env MINE --env OTHER -- true

@@ -107,6 +107,21 @@ TEST(a_grant_inside_a_grant)
 	{ SANDBOX("\"read_deny_roots\":[\"/w/a\",\"/w/a/b\"]"), NULL });
 }
 
+TEST(a_grant_that_the_level_takes_back)
+{
+	ROWS(
+	{ "\"side_effect_level\":\"none\",\"workspace_roots\":[\"/w\"]",
+	  "/workspace_roots/0: has no effect: the level none and" },
+	{ "\"capabilities\":{\"workspace\":[\"write_text\"]},"
+	  SANDBOX("\"read_roots\":[\"/a\"]"),
+	  "/read_roots/0: has no effect: the level process_exec and" },
+	{ "\"capabilities\":{\"workspace\":[\"write_text\"]},"
+	  "\"workspace_roots\":[\"/w\"]", NULL },
+	{ "\"side_effect_level\":\"none\"", NULL },
+	{ "\"side_effect_level\":\"read_only\","
+	  SANDBOX("\"read_roots\":[\"/a\"]"), NULL });
+}
+
 TEST(a_run_is_not_nagged)
 {
 	static const char *const quiet[] = {
