@@ -72,7 +72,8 @@ static void set_lifts(const struct change *c, struct compile_options *o,
 {
 	size_t i;
 
-	memcpy(all, o->lift, o->lift_count * sizeof(*all));
+	if (o->lift_count)
+		memcpy(all, o->lift, o->lift_count * sizeof(*all));
 	for (i = 0; i < c->count; i++)
 		if (c->step[i].kind == CHANGE_LIFT)
 			all[o->lift_count++] = c->step[i].value;

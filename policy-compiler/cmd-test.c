@@ -69,7 +69,10 @@ static int rows_load(const struct request *q, const char *file,
 		r = rows_read(text, len, file, &q->context, rows, &d);
 	else
 		complain(&e);
-	diags_print(&d, stderr, "");
+	if (d.count && q->json)
+		report_json(file, &d, NULL, NULL);
+	else
+		diags_print(&d, stderr, "");
 	diags_free(&d);
 	free(text);
 	return r ? FAILED : DONE;

@@ -193,7 +193,8 @@ static int add_links(struct asked *k, int i)
 			  sizeof(*all));
 	if (!all)
 		return -ENOMEM;
-	memcpy(all, a->links, a->link_count * sizeof(*all));
+	if (a->link_count)
+		memcpy(all, a->links, a->link_count * sizeof(*all));
 	for (n = 0; n < l->way.links; n++) {
 		uint32_t entry = l->way.link[n].entry;
 		char *path = entries_path(&k->es, entry);

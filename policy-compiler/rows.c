@@ -221,14 +221,16 @@ static int row_of(struct line *l)
 int rows_read(const char *text, size_t len, const char *file,
 	      const struct context *c, struct rows *rows, struct diags *d)
 {
+	const char *whole = arena_copy(&rows->mem, text, len);
 	const char *end = text + len, *s = text, *stop;
 	unsigned int number = 1;
-	int r = 0, one;
+	int r = whole ? 0 : -ENOMEM, one;
 
 	for (; s < end && r != -ENOMEM; number++, s = stop + 1) {
 		struct line l = {
 			.rows = rows, .c = c, .d = d, .start = s,
-			.at = { .file = file, .line = number, .column = 1 },
+			.at = { .file = file, .line = number, .column = 1,
+				.text = whole },
 		};
 
 		stop = memchr(s, '\n', end - s);

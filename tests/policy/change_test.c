@@ -198,11 +198,13 @@ static void check_change(struct __test_metadata *_metadata,
 		TH_LOG("%s: %s\n%s", question_text(s, q), c->step[0].text,
 		       draft_text(s, d));
 	}
-	EXPECT_EQ(turned, with_steps(s, d, q, c, all, true)) {
-		TH_LOG("by flag: %s: %s\n%s", question_text(s, q),
-		       c->step[0].text, draft_text(s, d));
-	}
 	for (i = 0; i < c->count; i++) {
+		if (c->step[i].flag && c->step[i].pointer)
+			EXPECT_EQ(turned, with_steps(s, d, q, c, all, true)) {
+				TH_LOG("by flag: %s: %s\n%s",
+				       question_text(s, q), c->step[i].text,
+				       draft_text(s, d));
+			}
 		EXPECT_TRUE(is_modest(s, &c->step[i])) {
 			TH_LOG("%s", c->step[i].text);
 		}
@@ -287,13 +289,13 @@ TEST_F(change, what_is_told_to_turn_a_verdict_turns_it)
 {
 	int i;
 
-	for (i = 0; i < 100; i++) {
+	for (i = 0; i < 60; i++) {
 		self->land.seed = i;
 		try_one(_metadata, &self->land, &self->told, &self->none);
 	}
 	TH_LOG("%zu changes made, %zu times none was known", self->told,
 	       self->none);
-	EXPECT_GT(self->told, 200);
+	EXPECT_GT(self->told, 150);
 	EXPECT_GT(self->none, 20);
 }
 

@@ -30,7 +30,7 @@ FIXTURE_TEARDOWN(rows)
 
 static int take(FIXTURE_DATA(rows) *s, const char *text)
 {
-	size_t len;
+	size_t len, i;
 	FILE *f;
 	int r;
 
@@ -40,7 +40,8 @@ static int take(FIXTURE_DATA(rows) *s, const char *text)
 	s->d = (struct diags){ 0 };
 	r = rows_read(text, strlen(text), "t", &here, &s->rows, &s->d);
 	f = open_memstream(&s->said, &len);
-	diags_print(&s->d, f, "");
+	for (i = 0; i < s->d.count; i++)
+		fprintf(f, "%s\n", s->d.list[i].text);
 	fclose(f);
 	return r;
 }
@@ -126,7 +127,7 @@ TEST_F(rows, bytes_of_all_kinds_harm_nothing)
 	char text[64];
 	size_t i;
 
-	for (seed = 0; seed < 20000; seed++) {
+	for (seed = 0; seed < 4000; seed++) {
 		static const char bytes[] = "read write/ \"\\u{}$~.#\n\r\t"
 			"allow refuse\x01\xff\xc3";
 		uint64_t s = seed;

@@ -80,5 +80,39 @@ ok $? "a table that is not there"
 [ $? = 3 ] && grep -q '^-:[0-9]*: expected ' "$tmp/said"
 ok $? "a table from the standard input"
 
+# explain, over the same files.
+explains() {
+	"$policy" explain "$here/tables/links.json" "$@" \
+		-C "$tmp/links/ws" --home "$tmp/links/home" --user u \
+		>"$tmp/said" 2>&1
+}
+explains write out/f
+[ $? = 3 ] && grep -qx "  link    $tmp/links/ws/out -> ../outside" "$tmp/said" &&
+	grep -qx "  object  $tmp/links/outside/f" "$tmp/said" &&
+	grep -q "^  change  add .* or --rw $tmp/links/outside/f\$" "$tmp/said"
+ok $? "the link that led there, and the change"
+explains rename f out/x --json
+[ $? = 3 ] && python3 -c 'import json, sys
+r = json.load(open(sys.argv[1]))
+assert r["verdict"] == "refuse" and r["decided_by"] == "other_path"
+assert r["other_object"].endswith("/links/outside/x")
+assert r["links"][0]["target"] == "../outside"
+step, = r["change"]["steps"]
+assert step["do"] == "add"
+assert step["pointer"] == "/process_sandbox/write_roots"
+assert step["value"].endswith("/links/outside")
+assert step["flag"] == ["--rw", step["value"]]
+' "$tmp/said"
+ok $? "both names of a rename, as JSON"
+explains read /proc/self/cwd/f
+[ $? = 3 ] && grep -qx 'depends read' "$tmp/said"
+ok $? "what only the session can tell"
+explains connect 127.0.0.1:80
+[ $? = 3 ] && grep -q 'not enforceable by this build' "$tmp/said"
+ok $? "what this build cannot open"
+explains read f g
+[ $? = 2 ] && grep -q 'read has one object' "$tmp/said"
+ok $? "an object too many"
+
 echo "1..$count"
 exit $failed
