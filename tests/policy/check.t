@@ -74,19 +74,41 @@ done
 awk -v dir="$tmp" '
 	/^\.Bd -literal/ { n++; next }
 	/^\.Ed/ { file = "" }
-	n && /^{/ { file = dir "/manual" n ".json" }
+	/^\.\\" Not enforced yet/ { later = "-later" }
+	n && /^{/ { file = dir "/manual" n later ".json"; later = "" }
 	file { gsub(/\\e/, "\\"); print > file }
 	/^}/ { file = "" }' "$top/policy-compiler/lh-policy.5"
 ls "$tmp"/manual*.json >/dev/null 2>"$tmp/why"
 ok $? "the manual shows policies"
 
+# What check --json says on stdin is that of the language nothing is wrong, but
+# something does not work yet: when it does, its mark here has to go.
+only_later() {
+	python3 -c 'import json, sys
+errors = [d["message"] for d in json.load(sys.stdin)["diagnostics"]
+          if d["severity"] == "error"]
+wrong = [m for m in errors if not m.startswith("not enforceable by this build")]
+print(*wrong, sep="\n", end="", file=sys.stderr)
+sys.exit(not errors or bool(wrong))'
+}
+
 # From a file, from the same file again, and from what show prints of it,
 # under the same name: one image.
 mkdir "$tmp/shown"
 for f in "$here"/good/*.json "$top"/policy-compiler/policies/*.json \
-	"$tmp"/manual*.json; do
+	"$top"/examples/*.json "$tmp"/manual*.json; do
 	name=$(basename "$f")
 	cd "$(dirname "$f")" || exit 1
+	case $f in
+	*/examples/integration-tests.json | */examples/online-agent.json | \
+	*/manual*-later.json)
+		lh check --json "$name" | only_later 2>"$tmp/why" &&
+			lh show "$name" 2>&1 >"$tmp/shown/$name" | \
+				grep -v warning: >>"$tmp/why"
+		[ ! -s "$tmp/why" ] && [ -s "$tmp/shown/$name" ]
+		ok $? "$name is right, and not enforceable by this build"
+		continue ;;
+	esac
 	lh check "$name" >"$tmp/why" 2>&1
 	[ $? -eq "$([ -s "$tmp/why" ] && echo 4 || echo 0)" ] &&
 		! grep -q 'error:' "$tmp/why"
@@ -96,6 +118,8 @@ for f in "$here"/good/*.json "$top"/policy-compiler/policies/*.json \
 		cmp "$tmp/1" "$tmp/2" 2>>"$tmp/why"
 	ok $? "$name compiles to the same bytes twice"
 	grep -q '"set": *{ *"' "$name" && continue
+	# The short form is the same policy, whose rules have other names.
+	grep -q '"policy":' "$name" && continue
 	lh show "$name" >"$tmp/shown/$name" 2>>"$tmp/why" &&
 		cd "$tmp/shown" &&
 		lh compile "$name" -o "$tmp/2" 2>>"$tmp/why" &&
