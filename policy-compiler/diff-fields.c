@@ -67,40 +67,27 @@ static void tell_grants(struct fields_diff *f)
 		  bind_any_names, true);
 }
 
-static bool has_port(const struct policy *p, enum policy_port_list list,
-		     uint32_t port)
-{
-	size_t i;
-
-	for (i = 0; i < p->port_count; i++)
-		if (p->ports[i].list == list && port >= p->ports[i].lo &&
-		    port <= p->ports[i].hi)
-			return true;
-	return false;
-}
-
-/* Ranges of ports that @to has and @from has not. */
+/* Ranges of ports that one of the two has and the other has not. */
 static void tell_ports(struct fields_diff *f, enum policy_port_list list,
 		       const char *what, bool opens)
 {
-	const struct policy *from = opens ? f->a : f->b;
-	const struct policy *to = opens ? f->b : f->a;
+	bool from[PORTS_COUNT], to[PORTS_COUNT];
 	struct policy_ports range;
-	uint32_t port, lo = 0;
+	uint32_t port;
 	char text[16];
-	bool in;
 
-	for (port = 1; port <= 65536; port++) {
-		in = port < 65536 && has_port(to, list, port) &&
-			!has_port(from, list, port);
-		if (in && !lo)
-			lo = port;
-		if (in || !lo)
+	ports_mark(opens ? f->a : f->b, list, from);
+	ports_mark(opens ? f->b : f->a, list, to);
+	for (port = 1; port < PORTS_COUNT; port++) {
+		if (!to[port] || from[port])
 			continue;
-		range = (struct policy_ports){ .lo = lo, .hi = port - 1 };
+		range.lo = port;
+		while (port + 1 < PORTS_COUNT && to[port + 1] &&
+		       !from[port + 1])
+			port++;
+		range.hi = port;
 		ports_text(&range, text);
 		tell(f, opens, what, text);
-		lo = 0;
 	}
 }
 

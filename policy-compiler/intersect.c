@@ -290,71 +290,75 @@ static int intersect_protects(struct policy *p, const struct policy *outer,
 	return r;
 }
 
-static bool port_in(const struct policy *p, enum policy_port_list list,
-		    uint32_t port)
-{
-	size_t i;
-
-	for (i = 0; i < p->port_count; i++)
-		if (p->ports[i].list == list && p->ports[i].lo <= port &&
-		    p->ports[i].hi >= port)
-			return true;
-	return false;
-}
-
-/* The ranges of @old as far as @outer has their ports too. */
+/* The ranges of @list in @old as far as @outer has their ports too. */
 static int intersect_ports(struct policy *p, const struct policy *old,
-			   const struct policy *outer, struct diags *d)
+			   const struct policy *outer,
+			   enum policy_port_list list, struct diags *d)
 {
+	bool marks[PORTS_COUNT];
 	const struct policy_ports *o;
+	struct policy_ports range;
 	char text[16];
-	uint32_t lo, hi;
+	uint32_t port;
 	size_t i;
 
+	ports_mark(outer, list, marks);
 	for (i = 0; i < old->port_count; i++) {
 		o = &old->ports[i];
-		for (lo = o->lo; lo <= o->hi; lo = hi + 1) {
-			hi = lo;
-			if (!port_in(outer, o->list, lo))
+		if (o->list != list)
+			continue;
+		for (port = o->lo; port <= o->hi; port++) {
+			if (!marks[port])
 				continue;
-			while (hi < o->hi && port_in(outer, o->list, hi + 1))
-				hi++;
-			ports_text(&(struct policy_ports){ .lo = lo,
-				   .hi = hi }, text);
-			if (policy_add_ports(p, o->list, text, &o->at, d))
+			range.lo = port;
+			while (port < o->hi && marks[port + 1])
+				port++;
+			range.hi = port;
+			ports_text(&range, text);
+			if (policy_add_ports(p, list, text, &o->at, d))
 				return -EINVAL;
 		}
 	}
-	return 0;
+	return d->errors ? -EINVAL : 0;
 }
 
 static int intersect_grants(struct policy *p, const struct policy *outer,
 			    enum policy_outer kind, struct diags *d)
 {
 	struct policy old = *p;
+	const struct policy *from = kind == OUTER_SESSION ? outer : &old;
 	int r;
 
 	p->ports = NULL;
 	p->port_count = 0;
-	if (kind == OUTER_SESSION) {
-		p->grants = outer->grants;
+	p->grants = outer->grants & (kind == OUTER_SESSION ? ~0u : p->grants);
+	if (kind == OUTER_SESSION || outer->bind_any < p->bind_any)
 		p->bind_any = outer->bind_any;
-		r = intersect_ports(p, outer, outer, d);
-	} else {
-		p->grants &= outer->grants;
-		if (outer->bind_any < p->bind_any)
-			p->bind_any = outer->bind_any;
-		r = intersect_ports(p, &old, outer, d);
-	}
+	r = intersect_ports(p, from, outer, PORTS_LOOPBACK, d);
+	if (!r)
+		r = intersect_ports(p, from, outer, PORTS_PUBLISH, d);
 	free(old.ports);
 	return r;
 }
 
+/*
+ * Comparisons of rules that one intersection may take, about a second of work:
+ * rules that overlap without end are no policy that anybody can read.
+ */
+#define RULES_WORK 200000000ULL
+
 /* Add @n unless a rule of @p says as much already. */
 static int add_rule(struct policy *p, const struct policy_net *n,
-		    struct diags *d)
+		    uint64_t *work, struct diags *d)
 {
 	size_t i;
+
+	*work += p->net_count;
+	if (*work > RULES_WORK) {
+		diag_error(d, &n->at, "rules of egress overlap in too many "
+			   "ways; write fewer and larger ones");
+		return -E2BIG;
+	}
 
 	for (i = 0; i < p->net_count; i++)
 		if (p->net[i].deny == n->deny &&
@@ -379,15 +383,16 @@ static bool allows(const struct policy *p, const struct policy_net *n)
 
 /* Of @from's rules: denies, and allows that @other goes along with. */
 static int keep_rules(struct policy *p, const struct policy *from,
-		      const struct policy *other, bool first, struct diags *d)
+		      const struct policy *other, uint64_t *work,
+		      struct diags *d)
 {
 	size_t i;
 	int r = 0;
 
 	for (i = 0; !r && i < from->net_count; i++)
 		if (from->net[i].deny || allows(other, &from->net[i]))
-			r = first ? policy_add_net_rule(p, &from->net[i], d) :
-				add_rule(p, &from->net[i], d);
+			r = work ? add_rule(p, &from->net[i], work, d) :
+				policy_add_net_rule(p, &from->net[i], d);
 	return r;
 }
 
@@ -396,6 +401,7 @@ static int intersect_egress(struct policy *p, const struct policy *outer,
 {
 	struct policy old = *p;
 	struct policy_net n;
+	uint64_t work = 0;
 	size_t i, k;
 	int r;
 
@@ -404,15 +410,15 @@ static int intersect_egress(struct policy *p, const struct policy *outer,
 	p->egress_given |= outer->egress_given;
 	if (outer->egress_default < p->egress_default)
 		p->egress_default = outer->egress_default;
-	r = keep_rules(p, &old, outer, true, d);
+	r = keep_rules(p, &old, outer, NULL, d);
 	if (!r)
-		r = keep_rules(p, outer, &old, false, d);
+		r = keep_rules(p, outer, &old, &work, d);
 	/* Two that overlap, and neither has the other inside. */
 	for (i = 0; !r && i < old.net_count; i++)
 		for (k = 0; !r && k < outer->net_count; k++)
 			if (!old.net[i].deny && !outer->net[k].deny &&
 			    net_meet(&old.net[i], &outer->net[k], &n))
-				r = add_rule(p, &n, d);
+				r = add_rule(p, &n, &work, d);
 	free(old.net);
 	return r;
 }

@@ -92,14 +92,19 @@ static const char *parse_block(char *text, struct policy_net *n)
 	if (!end || *end)
 		return n->v6 ? "the prefix is a number from 0 to 128" :
 			"the prefix is a number from 0 to 32";
-	if (n->v6 && bits >= 96 && !memcmp(n->addr, mapped, 12))
-		return "an IPv4 address in IPv6 clothes; write it as IPv4";
 	for (i = bits; i < width; i++)
 		if (bit(n->addr, i))
 			return "the address has bits beyond its prefix; write "
 			       "the first address of the block, or a longer "
 			       "prefix";
 	n->prefix = bits;
+	/* IPv4 in IPv6 clothes: sockets of both kinds reach it. */
+	if (n->v6 && bits >= 96 && !memcmp(n->addr, mapped, 12)) {
+		memmove(n->addr, n->addr + 12, 4);
+		memset(n->addr + 4, 0, 12);
+		n->prefix -= 96;
+		n->v6 = false;
+	}
 	return NULL;
 }
 
@@ -151,6 +156,20 @@ const char *net_parse(const char *text, struct policy_net *n)
 	if (!why && ports)
 		why = ports_parse(ports, &n->lo, &n->hi);
 	return why;
+}
+
+void ports_mark(const struct policy *p, enum policy_port_list list,
+		bool marks[PORTS_COUNT])
+{
+	const struct policy_ports *r;
+	size_t i, k;
+
+	memset(marks, 0, PORTS_COUNT * sizeof(*marks));
+	for (i = 0; i < p->port_count; i++) {
+		r = &p->ports[i];
+		for (k = r->lo; r->list == list && k <= r->hi; k++)
+			marks[k] = true;
+	}
 }
 
 static int range_text(uint16_t lo, uint16_t hi, char *out, size_t size)

@@ -22,6 +22,11 @@ const char *net_parse(const char *text, struct policy_net *n);
 void net_text(const struct policy_net *n, char out[NET_TEXT_MAX]);
 void ports_text(const struct policy_ports *p, char out[16]);
 
+#define PORTS_COUNT 65536u
+/* Which ports are in @list of @p. */
+void ports_mark(const struct policy *p, enum policy_port_list list,
+		bool marks[PORTS_COUNT]);
+
 /* Whether all that @b names lies in what @a names. */
 bool net_covers(const struct policy_net *a, const struct policy_net *b);
 /* What both name, in the other fields as @a; false: nothing. */
