@@ -262,12 +262,16 @@ static int keep_lifted(const struct options *o, const struct context *c,
 static int compile_source(struct source *s, struct compile_options *c,
 			  struct load *l, struct err *e)
 {
+	struct diags again = {};
 	int ret = is_image(s) ? take_image(s, c, l, e) :
 		  compile_text(s->text, s->len, s->display, s->base, c, &l->im,
 			       &l->diags);
 
-	if (!ret)
-		ret = compile_ceiling_profile(c, &l->weakest, &l->diags);
+	/* Its warnings were said while the policy was held under it. */
+	if (!ret && compile_ceiling_profile(c, &l->weakest, &again))
+		ret = err_set(e, -EINVAL, "%s: cannot be read again",
+			      c->ceiling_file);
+	diags_free(&again);
 	return ret;
 }
 
