@@ -120,8 +120,11 @@ int policy_set_env(struct policy *p, const char *name, const char *value,
 	size_t i;
 
 	if (!env_name_ok(name)) {
-		diag_error(d, at, "\"%s\" is no name of a variable: letters, "
-			   "digits and \"_\"", name);
+		/* NAME=VALUE, perhaps: the value is nobody's to see. */
+		diag_error(d, at, "\"%.*s%s\" is no name of a variable: "
+			   "letters, digits and \"_\"",
+			   (int)strcspn(name, "="), name,
+			   strchr(name, '=') ? "=…" : "");
 		return -EINVAL;
 	}
 	for (i = 0; i < p->env_count; i++)

@@ -70,6 +70,9 @@ for f in *.json; do
 	ok $? "bad/$f is refused as its .err says"
 done
 
+! grep -l s3cr3t ./*.err >"$tmp/why"
+ok $? "no .err has the value of a variable"
+
 # The manual's blocks of JSON are policies too.
 awk -v dir="$tmp" '
 	/^\.Bd -literal/ { n++; next }
