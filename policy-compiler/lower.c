@@ -298,19 +298,45 @@ static void lower_protected(struct lower *l)
 	}
 }
 
-static void lower_all(struct lower *l)
+/*
+ * List by list, as policy_print() writes them: rules are numbered as they come,
+ * and the order of a file's fields shall make no other image.
+ */
+static void lower_roots(struct lower *l)
 {
+	enum policy_list list;
 	size_t i;
 
-	for (i = 0; i < l->p->root_count; i++)
-		lower_root(l, &l->p->roots[i]);
+	for (list = 0; list < LIST_COUNT; list++)
+		for (i = 0; i < l->p->root_count; i++)
+			if (l->p->roots[i].list == list)
+				lower_root(l, &l->p->roots[i]);
+}
+
+/* Likewise: first what passes, then what is set. */
+static void lower_env(struct lower *l)
+{
+	const struct policy_env *v;
+	size_t i;
+	int set;
+
+	for (set = 0; set < 2; set++)
+		for (i = 0; i < l->p->env_count; i++) {
+			v = &l->p->env[i];
+			if (set == (v->value != NULL))
+				build_env(&l->b, v->name, v->value);
+		}
+}
+
+static void lower_all(struct lower *l)
+{
+	lower_roots(l);
 	lower_presets(l);
 	lower_credentials(l);
 	check_lifts(l);
 	if (l->caps & CAP_WRITES)
 		lower_protected(l);
-	for (i = 0; i < l->p->env_count; i++)
-		build_env(&l->b, l->p->env[i].name, l->p->env[i].value);
+	lower_env(l);
 }
 
 /* A file may have any name; the image only wants to tell it. */

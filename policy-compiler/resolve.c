@@ -130,10 +130,11 @@ int table_add(struct builder *b, const struct wish *w)
 		if (r)
 			return r;
 	}
-	if (!way.error)
+	/* "missing/.." leads to what is there as soon as the first is. */
+	if (!way.error || ((w->flags & HOLDS_BY_NAME) && !*way.rest))
 		return add_there(b, w, way.entry);
 	if (w->flags & HOLDS_BY_NAME)
-		return *way.rest ? add_name(b, w, way.entry, way.rest) : 0;
+		return add_name(b, w, way.entry, way.rest);
 	return w->flags & IMAGE_ROOT_OPTIONAL ? 0 : no_root(b, w, way.error);
 }
 

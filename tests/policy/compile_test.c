@@ -244,8 +244,8 @@ TEST_F(policy, flags_add_and_replace)
 	EXPECT_EQ(1 << 21, self->im->limits.memory);
 	ASSERT_EQ(3, self->im->env.count);
 	v = image_envs(self->im);
-	EXPECT_STREQ("2", image_string(self->im, v[0].value));
-	EXPECT_EQ(0, v[1].set);
+	EXPECT_EQ(0, v[0].set);
+	EXPECT_STREQ("2", image_string(self->im, v[1].value));
 	EXPECT_STREQ("a=b", image_string(self->im, v[2].value));
 }
 

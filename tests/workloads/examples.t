@@ -126,6 +126,7 @@ under_ceiling()
 {
 	local etc=$base/etc
 
+	mkdir -m 1777 /run/lh-examples
 	world site-ceiling
 	each outside - site-ceiling
 	world site-ceiling
@@ -133,7 +134,6 @@ under_ceiling()
 		cp examples/site-ceiling.json "$etc/lh/ceiling.json" &&
 		chmod 644 "$etc/lh/ceiling.json" && mount --bind "$etc" /etc
 	result $? "the ceiling is in place" /dev/null
-	mkdir -m 1777 /run/lh-examples
 	cat >"$base/wide.json" <<-'END'
 		{ "version": 1, "process_sandbox": { "read_roots": ["/"],
 		  "write_roots": ["~/other", "/run/lh-examples"] } }
