@@ -31,8 +31,6 @@ extern const struct probe_op probe_fs_ops[];
 extern const struct probe_op probe_meta_ops[];
 extern const struct probe_op probe_process_ops[];
 extern const struct probe_op probe_kernel_ops[];
-extern const struct probe_op probe_table_ops[];
-extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_table_ops[];
 
