@@ -201,11 +201,38 @@ static int default_workspace(struct policy *p, const struct context *c,
 			       &at, d);
 }
 
+/*
+ * In the order of the lists, whatever the order of the fields was: what `show`
+ * prints gives the same image again.
+ */
+static int order_roots(struct policy *p, struct diags *d)
+{
+	size_t n = p->root_count, i, out = 0;
+	struct policy_root *old = reallocarray(NULL, n + 1, sizeof(*old));
+	unsigned int list;
+
+	if (!old) {
+		diag_error(d, &(struct place){ .file = p->source },
+			   "out of memory");
+		return -ENOMEM;
+	}
+	for (i = 0; i < n; i++)
+		old[i] = p->roots[i];
+	for (list = 0; list < LIST_COUNT; list++)
+		for (i = 0; i < n; i++)
+			if (old[i].list == list)
+				p->roots[out++] = old[i];
+	free(old);
+	return 0;
+}
+
 int policy_check(struct policy *p, const struct context *c, bool ceiling,
 		 struct diags *d)
 {
 	int r = default_workspace(p, c, d);
 
+	if (!r)
+		r = order_roots(p, d);
 	if (r)
 		return r;
 	r = check_roots(p, c, ceiling, d);
