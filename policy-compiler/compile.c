@@ -119,8 +119,15 @@ static void add_net(struct policy *p, const struct compile_options *o,
 	size_t i;
 
 	p->grants |= o->grants;
-	if ((o->network || o->egress_allow_count) && p->level < LEVEL_NETWORK)
+	if (o->grants)
+		p->said[SAID_LOOPBACK] = (struct place){
+			.file = "--allow-process-loopback" };
+	if ((o->network || o->egress_allow_count) &&
+	    p->level < LEVEL_NETWORK) {
 		p->level = LEVEL_NETWORK;
+		p->said[SAID_LEVEL] = (struct place){
+			.file = o->network ? "--allow-net" : at.file };
+	}
 	for (i = 0; i < o->egress_allow_count; i++) {
 		at.pointer = o->egress_allow[i];
 		why = policy_add_net(p, false, at.pointer,
@@ -189,8 +196,11 @@ static void add_flags(struct policy *p, const struct compile_options *o,
 	add_lifts(p, o, d);
 	if (o->wall_time)
 		p->limits.wall_time = o->wall_time;
-	if (o->idle_time)
+	if (o->idle_time) {
 		p->limits.idle_time = o->idle_time;
+		p->said[SAID_IDLE_TIME] = (struct place){
+			.file = "--idle-timeout" };
+	}
 	if (o->memory)
 		p->limits.memory = o->memory;
 	if (o->pids)
