@@ -83,9 +83,11 @@ static int say(const struct request *q, const char *arg, int r,
 
 int request_load(const struct request *q, const char *arg, struct image **im)
 {
+	const struct compile_options o = { .context = &q->context,
+					   .lenient = true };
 	struct diags d = { 0 };
 
-	return say(q, arg, request_try(q, NULL, arg, im, &d), &d);
+	return say(q, arg, request_try(q, &o, arg, im, &d), &d);
 }
 
 int request_model(const struct request *q, const char *arg,

@@ -41,9 +41,10 @@ int usage(const char *fmt, ...);
 const char *meant(const char *dashes, const char *word, const void *first,
 		  size_t stride, size_t n);
 /*
- * The image of the file or name @arg; diagnostics are printed. DONE, and the
- * caller owns *im, or FAILED. Under --json the errors are the command's answer
- * on the standard output; warnings are not, and go to the standard error.
+ * The image of the file or name @arg, to be asked; diagnostics are printed, and
+ * what this build does not enforce is only a warning. DONE, and the caller owns
+ * *im, or FAILED. Under --json the errors are the command's answer on the
+ * standard output; warnings are not, and go to the standard error.
  */
 int request_load(const struct request *q, const char *arg, struct image **im);
 /* The same, but nothing is printed: *d is the caller's. @o: or NULL. */
