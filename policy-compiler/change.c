@@ -93,6 +93,7 @@ static int ask_again(struct remedy *f, struct err *e)
 {
 	/* What flags added stands in the image's policy already. */
 	struct compile_options o = {
+		.lenient = true,
 		.context = f->o->context, .ceiling = f->o->ceiling,
 		.ceiling_len = f->o->ceiling_len,
 		.ceiling_file = f->o->ceiling_file,
