@@ -16,8 +16,48 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../../policy-compiler/data.h"
 #include "../../supervisor/hostexec.h"
 #include "kselftest_harness.h"
+
+/* The list: relative names, each once, of a kind that the manual knows. */
+TEST(the_list_is_well_formed)
+{
+	static const char *const kinds[] = {
+		"shell", "editor", "hooks", "git", "packages", "container",
+		"ci", "agent",
+	};
+	/* What the reference of the language names must be there. */
+	static const char *const must[] = {
+		".envrc", ".mcp.json", ".vscode", ".idea", ".husky",
+		".pre-commit-config.yaml", ".yarnrc.yml", ".npmrc",
+		".pnpmfile.cjs", ".cargo/config.toml", "mise.toml",
+		".gitmodules", ".devcontainer", ".github/workflows",
+		".claude/settings.json",
+	};
+	const char *at = NULL, *other;
+	struct data_entry e, f;
+	size_t i;
+	int n;
+
+	while (data_next(DATA_HOST_EXEC, &at, &e)) {
+		EXPECT_NE('/', *e.path.s);
+		EXPECT_LT(0, e.reason.len);
+		for (i = 0, n = 0; i < ARRAY_SIZE(kinds); i++)
+			n += data_is(e.attributes, kinds[i]);
+		EXPECT_EQ(1, n) TH_LOG("%.*s", e.path.len, e.path.s);
+		for (other = NULL, n = 0;
+		     data_next(DATA_HOST_EXEC, &other, &f);)
+			n += e.path.len == f.path.len &&
+			     !memcmp(e.path.s, f.path.s, e.path.len);
+		EXPECT_EQ(1, n) TH_LOG("%.*s", e.path.len, e.path.s);
+	}
+	for (i = 0; i < ARRAY_SIZE(must); i++) {
+		for (at = NULL, n = 0; data_next(DATA_HOST_EXEC, &at, &e);)
+			n += data_is(e.path, must[i]);
+		EXPECT_EQ(1, n) TH_LOG("%s", must[i]);
+	}
+}
 
 FIXTURE(hostexec) {
 	char top[64], root[128];
