@@ -27,6 +27,9 @@ static void no_others(struct reader *r, const struct json *object,
 	const struct json *m;
 	size_t i;
 
+	/* What has another type is an error already, without names. */
+	if (object->type != JSON_OBJECT)
+		return;
 	for (m = object->first; m; m = m->next)
 		for (i = 0; names[i]; i++)
 			if (!strcmp(m->key, names[i]))
