@@ -28,6 +28,7 @@ struct entry {
 	ino_t ino;
 	mode_t mode;
 	bool self;		/* out of the user's own reach */
+	bool leads;		/* to a writable root below */
 	const char *name;	/* one component; "" for the top */
 };
 

@@ -269,6 +269,18 @@ static enum image_protect_kind protect_kind(const struct data_entry *e)
 		data_has(e, "wild") ? PROTECT_WILD : PROTECT_HOME;
 }
 
+/* A root at or below a name of the home: the session writes what you run. */
+static void warn_home(struct lower *l, const struct data_entry *e)
+{
+	struct place at = { .file = l->p->source };
+	const char *path = TEXT(l, "%s/%.*s", l->c->home, e->path.len,
+				e->path.s);
+
+	if (data_has(e, "home") && path_place(l->p, path) == PATH_IS_ROOT)
+		diag_warn(l->d, &at, "a writable root is %s, or lies in it: the "
+			  "host runs what it says", path);
+}
+
 static void lower_protected(struct lower *l)
 {
 	const struct policy_protect *own;
@@ -281,6 +293,7 @@ static void lower_protected(struct lower *l)
 		text = kept(l, protect_text(&l->mem, &e));
 		if (policy_excludes(l->p, text))
 			continue;
+		warn_home(l, &e);
 		if (data_has(&e, "path"))
 			lower_path(l);
 		else

@@ -335,7 +335,7 @@ static int note_git(struct builder *b, uint32_t git)
 {
 	uint32_t i, *p;
 
-	if (!table_is_writable(b, git))
+	if (!table_is_writable(b, git) && !at(b, git)->leads)
 		return 0;
 	for (i = 0; i < b->repository_count; i++)
 		if (b->repositories[i] == git)

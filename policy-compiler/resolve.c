@@ -144,6 +144,7 @@ static int note_writable(struct builder *b, const struct image_root *root)
 	const char *path = image_string(b->im, root->path);
 	struct writable *w;
 	struct route way;
+	uint32_t up;
 
 	if (!(root->flags & WRITES) || (root->flags & IMAGE_ROOT_SELF))
 		return 0;
@@ -156,6 +157,10 @@ static int note_writable(struct builder *b, const struct image_root *root)
 	b->writables = w;
 	w[b->writable_count++] = (struct writable){ .entry = way.entry,
 						    .flags = root->flags };
+	for (up = way.entry; up != ENTRY_TOP && !b->es.entry[up].leads;) {
+		up = b->es.entry[up].parent;
+		b->es.entry[up].leads = true;
+	}
 	return 0;
 }
 
@@ -243,6 +248,19 @@ static int add_policy_file(struct builder *b)
 		0;
 }
 
+/*
+ * Where the home is not writable, a name in it may be a root itself: a file is
+ * protected even so, a directory was asked for, and warned of.
+ */
+static bool is_root_itself(struct builder *b, const struct wish *w)
+{
+	struct route way;
+
+	return !entries_route(&b->es, w->base, w->path, ROUTE_SELF, &way) &&
+	       !way.error && !S_ISDIR(b->es.entry[way.entry].mode) &&
+	       table_is_writable(b, way.entry);
+}
+
 /* Protected names below homes and roots. */
 static int add_protects(struct builder *b)
 {
@@ -250,23 +268,25 @@ static int add_protects(struct builder *b)
 	const char *home = image_string(b->im, b->im->home);
 	uint32_t i, k, n;
 	struct route way;
+	bool writable;
 	int r = 0;
 
-	if (entries_route(&b->es, ENTRY_TOP, home, ROUTE_SELF, &way) ||
-	    !*home || !table_is_writable(b, way.entry))
+	if (entries_route(&b->es, ENTRY_TOP, home, ROUTE_SELF, &way) || !*home)
 		way.error = -ENOENT;
+	writable = !way.error && table_is_writable(b, way.entry);
 	for (i = 0; i < b->im->protects.count && !r; i++) {
 		struct wish w = {
 			.path = image_string(b->im, p[i].name),
 			.rule = p[i].rule, .flags = LH_ROOT_PROTECT,
-			.self = true,
+			.self = true, .base = way.entry,
 		};
 
-		n = p[i].kind == PROTECT_ROOT ? b->writable_count :
-		    p[i].kind == PROTECT_HOME ? !way.error : 0;
+		n = p[i].kind == PROTECT_ROOT ? b->writable_count : 0;
+		if (p[i].kind == PROTECT_HOME && !way.error &&
+		    (writable || is_root_itself(b, &w)))
+			r = table_add(b, &w);
 		for (k = 0; k < n && !r; k++) {
-			w.base = p[i].kind == PROTECT_HOME ? way.entry :
-				b->writables[k].entry;
+			w.base = b->writables[k].entry;
 			if (S_ISDIR(b->es.entry[w.base].mode))
 				r = table_add(b, &w);
 		}
