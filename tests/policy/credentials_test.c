@@ -72,9 +72,10 @@ static const struct {
 	const char *op;
 	uint32_t access;
 } ops[] = {
-	{ "read, list", LH_READ }, { "stat", LH_STAT },
-	{ "write, create, link to", LH_WRITE },
-#define OPS_FEW 3
+	/* Nothing is needed for it but that no deny stands there. */
+	{ "stat", LH_STAT },
+#define OPS_FEW 1
+	{ "read, list", LH_READ }, { "write, create, link to", LH_WRITE },
 	{ "run", LH_EXEC }, { "remove", LH_REMOVE },
 	{ "rename", LH_REMOVE | LH_MOVE },
 	{ "rename onto", LH_WRITE | LH_REMOVE },
