@@ -12,6 +12,7 @@
 
 #include "cmd.h"
 #include "diff.h"
+#include "follow.h"
 
 static const char *const changes[] = {
 	[DIFF_OPENS] = "opens", [DIFF_CLOSES] = "closes",
@@ -80,6 +81,8 @@ static int load(const struct request *q, const char *arg, struct compiled **k,
 	struct diags d = { 0 };
 	int status = request_model(q, arg, k);
 
+	if (status == DONE && policy_follow(compiled_policy(*k), &d))
+		status = FAILED;
 	if (status == DONE && compiled_lower(*k, &o, im, &d))
 		status = FAILED;
 	diags_print(&d, stderr, "");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd.h"
+#include "follow.h"
 
 int cmd_intersect(const struct request *q, char **args, int n)
 {
@@ -18,6 +19,10 @@ int cmd_intersect(const struct request *q, char **args, int n)
 	status = request_model(q, args[0], &outer);
 	if (status == DONE)
 		status = request_model(q, args[1], &inner);
+	/* A link inside of one may lead outside of it. */
+	if (status == DONE && (policy_follow(compiled_policy(outer), &d) ||
+			       policy_follow(compiled_policy(inner), &d)))
+		status = FAILED;
 	if (status == DONE &&
 	    policy_intersect(compiled_policy(inner), compiled_policy(outer),
 			     OUTER_SESSION, &q->context, &d))

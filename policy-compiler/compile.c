@@ -10,6 +10,7 @@
 
 #include "compile.h"
 #include "env-file.h"
+#include "follow.h"
 #include "warn.h"
 
 /* A policy and the document whose texts it borrows. */
@@ -239,6 +240,12 @@ static int narrow(struct policy *p, struct unit *outer,
 	int r = o->ceiling ? read_ceiling(outer, o, d) : 0;
 
 	if (r || !o->ceiling)
+		return r;
+	/* By where roots lead: a session can make a link inside the ceiling. */
+	r = policy_follow(p, d);
+	if (!r)
+		r = policy_follow(&outer->policy, d);
+	if (r)
 		return r;
 	return policy_intersect(p, &outer->policy, OUTER_CEILING, o->context,
 				d);

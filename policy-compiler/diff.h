@@ -2,7 +2,7 @@
 /*
  * What one policy opens and closes against another. Files are compared by the
  * verdicts that decide.h gives over the roots of both images, as text: no file
- * is looked at, and links are not followed.
+ * is looked at, and links are not followed: follow.h does that first.
  */
 #ifndef LH_DIFF_H
 #define LH_DIFF_H

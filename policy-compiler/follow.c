@@ -9,8 +9,7 @@
 
 #include "follow.h"
 
-/* Where @path leads; what does not exist of it stays behind what does. */
-static char *lead(struct arena *mem, const char *path)
+char *follow_path(struct arena *mem, const char *path)
 {
 	size_t len = strlen(path);
 	char *head, *real, *out;
@@ -48,7 +47,7 @@ int policy_follow(struct policy *p, struct diags *d)
 
 	for (i = 0; i < count && !rc; i++) {
 		r = &p->roots[i];
-		path = lead(&p->mem, r->path);
+		path = follow_path(&p->mem, r->path);
 		if (!path) {
 			diag_error(d, &r->at, "out of memory");
 			return -ENOMEM;
@@ -61,5 +60,6 @@ int policy_follow(struct policy *p, struct diags *d)
 		else
 			r->path = path;
 	}
+	p->followed = true;
 	return rc;
 }

@@ -126,7 +126,7 @@ static bool root_flags_ok(uint32_t f)
 	uint32_t what = f & ROOT_FLAGS;
 
 	if (!what || (f & ~(ROOT_FLAGS | IMAGE_ROOT_OPTIONAL |
-			    IMAGE_ROOT_SELF)))
+			    IMAGE_ROOT_SELF | IMAGE_ROOT_EXACT)))
 		return false;
 	if (f & IMAGE_ROOT_SELF)
 		return !(what & ~SELF_RIGHTS);

@@ -45,6 +45,7 @@ enum image_root_kind {
 /* image_root.flags beyond LH_ROOT_* */
 #define IMAGE_ROOT_OPTIONAL 0x10000u	/* absent: no error */
 #define IMAGE_ROOT_SELF 0x20000u	/* rights of the object alone */
+#define IMAGE_ROOT_EXACT 0x40000u	/* a link on the way: an error */
 
 /* A string: offset of a NUL-terminated string in the image; 0 is "". */
 typedef uint32_t image_str;

@@ -65,6 +65,8 @@ static void lower_root(struct lower *l, const struct policy_root *r)
 		return;
 	if (r->optional && flags != LH_ROOT_DENY)
 		flags |= IMAGE_ROOT_OPTIONAL;
+	if (l->p->followed && !(flags & (LH_ROOT_DENY | LH_ROOT_RDONLY)))
+		flags |= IMAGE_ROOT_EXACT;
 	build_root(&l->b, r->path, flags, kind, r->rule);
 }
 

@@ -186,6 +186,7 @@ struct policy {
 	size_t protect_count;
 	struct policy_lift *lifts;	/* in the arena */
 	size_t lift_count;
+	bool followed;		/* no root has a link on its way: follow.h */
 	bool crowded;		/* too much of something, and it was said */
 	struct policy_limits limits;
 	struct place said[SAID_COUNT];	/* where each was written; .file NULL:

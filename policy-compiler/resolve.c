@@ -112,15 +112,24 @@ static int add_there(struct builder *b, const struct wish *w, uint32_t entry)
 	return r;
 }
 
+static unsigned int route_flags(const struct wish *w)
+{
+	return (w->self ? ROUTE_SELF : 0) |
+		(w->flags & IMAGE_ROOT_EXACT ? ROUTE_NO_LINKS : 0);
+}
+
 int table_add(struct builder *b, const struct wish *w)
 {
 	struct route way;
 	int r;
 
-	r = entries_route(&b->es, w->base, w->path, w->self ? ROUTE_SELF : 0,
-			  &way);
+	r = entries_route(&b->es, w->base, w->path, route_flags(w), &way);
 	if (r)
 		return no_root(b, w, r);
+	if (way.error == -ELOOP && (w->flags & IMAGE_ROOT_EXACT))
+		return err_set(b->e, -ELOOP,
+			       "%s: a link is in its way now (%s), and the ceiling was asked about the path without",
+			       w->path, table_rule_text(b, w->rule));
 	if (w->flags & HOLDS_BY_NAME) {
 		/* Nothing can be held there; a variable may well lead there. */
 		if (way.error == -EXDEV)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "data.h"
+#include "follow.h"
 #include "warn.h"
 
 struct seen {
@@ -211,24 +212,41 @@ static void warn_idle(const struct warn *w)
 	}
 }
 
-static void warn_effect(const struct warn *w)
+/* Where @r's path leads, as another root; false: to itself. */
+static bool leads_away(struct warn *w, const struct policy_root *r,
+		       struct policy_root *there)
+{
+	*there = *r;
+	there->path = w->o->check ? follow_path(&w->mem, r->path) : NULL;
+	return there->path && strcmp(there->path, r->path);
+}
+
+static void warn_effect(struct warn *w)
 {
 	const struct policy_root *r;
+	struct policy_root there;
 	const struct seen *s;
 	size_t i;
+	bool away;
 
 	for (i = 0; i < w->p->root_count; i++) {
 		r = &w->p->roots[i];
 		if (r->list == LIST_DENY)
 			continue;
+		away = leads_away(w, r, &there);
 		s = denied(w, r);
+		if (!s && away)
+			s = denied(w, &there);
 		if (s && (r->list != LIST_WORKSPACE ||
 			  !strncmp(s->rule, "builtin:", 8))) {
 			diag_warn(w->d, &r->at, "has no effect: %s denies %s",
 				  s->rule, s->path);
 			continue;
 		}
-		s = s || !w->o->check ? NULL : covered(w, i);
+		/* A link says nothing by where it stands; nor a default. */
+		s = s || !w->o->check || away ||
+		    (!r->at.line && r->at.file == w->p->source) ? NULL :
+			covered(w, i);
 		if (s && !strcmp(s->path, r->path))
 			diag_warn(w->d, &r->at, "has no effect: %s says the "
 				  "same", s->rule);
