@@ -60,6 +60,12 @@ static const struct field_table *elsewhere(const struct field_table *t,
 	return NULL;
 }
 
+/* Who wanted to deny must not be led to a grant. */
+static bool means_deny(const struct json *v)
+{
+	return strcasestr(v->key, "deny") || strcasestr(v->key, "denied");
+}
+
 static void unknown(struct reader *r, const struct json *v,
 		    const struct field_table *t)
 {
@@ -67,6 +73,15 @@ static void unknown(struct reader *r, const struct json *v,
 	const char *near = suggest(v->key, &t->fields->name,
 				   sizeof(*t->fields), t->count);
 
+	if (means_deny(v) && t != &field_tables[FIELDS_EGRESS]) {
+		name_error(r, v, "unknown field%s; files are denied by "
+			   "\"read_deny_roots\" inside process_sandbox, "
+			   "destinations by \"deny\" inside egress",
+			   other ? " here" : "");
+		if (t == &field_tables[FIELDS_SANDBOX])
+			diag_instead(r->d, "read_deny_roots");
+		return;
+	}
 	if (other)
 		name_error(r, v, "unknown field here; it belongs %s%s",
 			   *other->pointer ? "inside " : "at the top level",

@@ -35,7 +35,7 @@ static void put_bits(yajl_gen g, const char *key,
 	yajl_gen_array_close(g);
 }
 
-/* A dollar sign doubles, so that it is not expanded a second time. */
+/* As root_expand() takes it for what it is, and nothing is expanded twice. */
 static int put_path(yajl_gen g, const char *s, bool optional)
 {
 	char *text = malloc(2 * strlen(s) + 2), *t = text;
@@ -45,7 +45,7 @@ static int put_path(yajl_gen g, const char *s, bool optional)
 	if (optional)
 		*t++ = '?';
 	for (; *s; s++) {
-		if (*s == '$')
+		if (strchr("$*?", *s))
 			*t++ = '$';
 		*t++ = *s;
 	}

@@ -103,7 +103,8 @@ static size_t expand(const struct context *c, const char *s, char *out,
 	while (*s) {
 		v = s;
 		len = n = 1;
-		if (s[0] == '$' && s[1] == '$') {
+		if (s[0] == '$' && s[1] && strchr("$*?", s[1])) {
+			v = s + 1;
 			len = 2;
 		} else if (s[0] == '$' && s[1] == '{') {
 			v = variable(c, s, &len);
@@ -114,6 +115,15 @@ static size_t expand(const struct context *c, const char *s, char *out,
 				return 0;
 			}
 			n = strlen(v);
+		} else if (s[0] == '$') {
+			*why = "a dollar sign stands alone: write ${HOME} or "
+			       "${WORKSPACE}, or $$ for the sign itself";
+			return 0;
+		} else if (s[0] == '*' || s[0] == '?') {
+			*why = "patterns are not expanded: name a file, or a "
+			       "directory, which means all below it; $* and "
+			       "$? are the characters themselves";
+			return 0;
 		}
 		if (out)
 			memcpy(out + size, v, n);

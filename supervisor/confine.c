@@ -228,21 +228,14 @@ int confine_limits(struct run *r, struct err *e)
 }
 
 /*
- * A repetition goes without only what its first run went without, and, since
- * anybody can write such a result, only where --no-sandbox is free to use.
+ * Only the operator of this run can say so, and only in its environment: a
+ * result is a file that anybody can write, so what it went without is no
+ * permission to go without it again.
  */
 static bool may_lack_engine(const struct run *r)
 {
-	size_t i;
-
-	if (r->load.im->profile != PROFILE_WORKTREE)
-		return false;
-	if (!r->o.policy_from)
-		return selector_is(r, "warn");
-	for (i = 0; i < ENGINE_RULES; i++)
-		if (must_have(r, engine_rules[i]))
-			return false;
-	return r->load.weakest == PROFILE_UNRESTRICTED;
+	return r->load.im->profile == PROFILE_WORKTREE &&
+	       !r->o.policy_from && selector_is(r, "warn");
 }
 
 int confine_no_engine(struct run *r, enum engine_lack lack, struct err *e)
@@ -255,8 +248,7 @@ int confine_no_engine(struct run *r, enum engine_lack lack, struct err *e)
 		return refuse(r, "linux_bpf_lsm", lack == ENGINE_ABSENT,
 			      selector_counts(r), e->num);
 	r->result.confinement = CONFINE_PARTIAL;
-	r->result.decided_by = r->o.policy_from ? "--policy-from" :
-			       "LH_SANDBOX";
+	r->result.decided_by = "LH_SANDBOX";
 	for (i = 0; i < ENGINE_RULES; i++)
 		result_lacks(&r->result, engine_rules[i]);
 	say("WARNING: NOT ENFORCED: file rules, network rules, process rules: "
