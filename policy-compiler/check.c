@@ -151,7 +151,8 @@ static void check_env(const struct policy *p, struct diags *d)
 	for (i = 0; i < p->env_count; i++)
 		if (p->env[i].withheld)
 			diag_error(d, &p->env[i].at, "the value was withheld "
-				   "by `show`; write it again");
+				   "by `show`; write it again, or give it "
+				   "with --env %s=VALUE", p->env[i].name);
 }
 
 static void check_egress(const struct policy *p, struct diags *d)
@@ -170,6 +171,11 @@ static void check_effect(const struct policy *p, struct diags *d)
 	uint32_t caps = policy_caps(p);
 	size_t i;
 
+	if (p->profile < PROFILE_WORKTREE)
+		diag_warn(d, p->said[SAID_PROFILE].file ?
+			  &p->said[SAID_PROFILE] : &at, "no confinement: no "
+			  "rule of this policy is enforced, only its limits "
+			  "and its environment");
 	if (p->level == LEVEL_NETWORK && !p->net_count &&
 	    p->egress_default == EGRESS_DENY) {
 		if (p->said[SAID_LEVEL].file)

@@ -36,8 +36,8 @@ int asking_begin(const struct request *q, const char *policy,
 {
 	struct err e = { 0 };
 
-	*k = (struct asking){ .o = { .context = &q->context,
-				   .lenient = true } };
+	*k = (struct asking){ .o = request_options(q) };
+	k->o.lenient = true;
 	if (request_load(q, policy, &k->im) != DONE)
 		return FAILED;
 	if (policy_file(policy, &k->file))

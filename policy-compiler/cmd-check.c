@@ -10,11 +10,13 @@
 
 static int check_one(const struct request *q, const char *arg)
 {
-	struct compile_options o = { .context = &q->context, .check = true };
+	struct compile_options o = request_options(q);
 	struct image *im = NULL;
 	struct diags d = { 0 };
-	int status = request_try(q, &o, arg, &im, &d);
+	int status;
 
+	o.check = true;
+	status = request_try(q, &o, arg, &im, &d);
 	if (status == DONE && d.warnings)
 		status = WARNED;
 	if (!q->json)

@@ -12,6 +12,25 @@
 #include "suggest.h"
 #include "tool.h"
 
+int request_ceiling(struct request *q)
+{
+	const struct compile_options o = { .context = &q->context };
+	struct err e = { 0 };
+
+	if (q->ceiling && tool_source(q->ceiling, &o, &q->ceiling_text,
+				      &q->ceiling_len, &e))
+		return complain(&e);
+	return DONE;
+}
+
+struct compile_options request_options(const struct request *q)
+{
+	return (struct compile_options){
+		.context = &q->context, .ceiling = q->ceiling_text,
+		.ceiling_len = q->ceiling_len, .ceiling_file = q->ceiling,
+	};
+}
+
 int complain(const struct err *e)
 {
 	fprintf(stderr, "lh-policy: %s\n", e->msg);
@@ -60,7 +79,7 @@ static void add_error(const char *arg, const struct err *e, struct diags *d)
 int request_try(const struct request *q, const struct compile_options *o,
 		const char *arg, struct image **im, struct diags *d)
 {
-	struct compile_options plain = { .context = &q->context };
+	struct compile_options plain = request_options(q);
 	struct err e = { 0 };
 	int r = tool_load(arg, o ? o : &plain, im, d, &e);
 
@@ -83,21 +102,23 @@ static int say(const struct request *q, const char *arg, int r,
 
 int request_load(const struct request *q, const char *arg, struct image **im)
 {
-	const struct compile_options o = { .context = &q->context,
-					   .lenient = true };
+	struct compile_options o = request_options(q);
 	struct diags d = { 0 };
 
+	o.lenient = true;
 	return say(q, arg, request_try(q, &o, arg, im, &d), &d);
 }
 
 int request_model(const struct request *q, const char *arg,
 		  struct compiled **k)
 {
-	const struct compile_options o = { .context = &q->context,
-					   .lenient = true };
+	struct compile_options o = request_options(q);
 	struct diags d = { 0 };
 	struct err e = { 0 };
-	int r = tool_model(arg, &o, k, &d, &e);
+	int r;
+
+	o.lenient = true;
+	r = tool_model(arg, &o, k, &d, &e);
 
 	if (r && !d.errors)
 		add_error(arg, &e, &d);

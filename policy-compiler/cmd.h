@@ -15,6 +15,9 @@ struct request {
 	struct context_who who;
 	struct context context;
 	const char *output;	/* -o, or NULL */
+	const char *ceiling;	/* --ceiling, or NULL; its text: */
+	char *ceiling_text;
+	size_t ceiling_len;
 	bool json, resolved, source;
 };
 
@@ -32,6 +35,10 @@ int cmd_schema(const struct request *q, char **args, int n);
 
 /* --- cmd.c: for all of them */
 
+/* Read the file of --ceiling, if there is one. */
+int request_ceiling(struct request *q);
+/* Options for compiling what is asked about, under --ceiling. */
+struct compile_options request_options(const struct request *q);
 /* Print @e; FAILED. */
 int complain(const struct err *e);
 /* Print it, escaped, with where to look; USAGE. */

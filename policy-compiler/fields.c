@@ -73,7 +73,8 @@ static void unknown(struct reader *r, const struct json *v,
 	const char *near = suggest(v->key, &t->fields->name,
 				   sizeof(*t->fields), t->count);
 
-	if (means_deny(v) && t != &field_tables[FIELDS_EGRESS]) {
+	if (means_deny(v) && t != &field_tables[FIELDS_EGRESS] &&
+	    (!other || other == &field_tables[FIELDS_EGRESS])) {
 		name_error(r, v, "unknown field%s; files are denied by "
 			   "\"read_deny_roots\" inside process_sandbox, "
 			   "destinations by \"deny\" inside egress",

@@ -40,6 +40,8 @@ static const char help_text[] =
 "  -C, --workspace DIR  what ${WORKSPACE} means (the current directory)\n"
 "      --home DIR       what ~ means (the user's home)\n"
 "      --user NAME      what ${USER} means (whoever asks)\n"
+"      --ceiling FILE   hold policies under this one, as lh-supervise does\n"
+"                       under /etc/lh/ceiling.json\n"
 "  -o, --output FILE    where compile, show and intersect write\n"
 "      --resolved       show: with symbolic links followed\n"
 "      --source         show: as it was written\n"
@@ -76,7 +78,10 @@ static int dispatch(struct request *q, char **args, int n)
 			continue;
 		if (context_init(&q->context, &q->who, &e))
 			return complain(&e);
-		status = commands[i].run(q, args + 1, n - 1);
+		status = request_ceiling(q);
+		if (status == DONE)
+			status = commands[i].run(q, args + 1, n - 1);
+		free(q->ceiling_text);
 		context_free(&q->context);
 		return status;
 	}
@@ -122,12 +127,13 @@ static int finish(int status)
 int main(int argc, char **argv)
 {
 	enum { O_HOME = 256, O_USER, O_JSON, O_RESOLVED,
-	       O_SOURCE, O_VERSION };
+	       O_SOURCE, O_CEILING, O_VERSION };
 	static const struct option options[] = {
 		{ "workspace", required_argument, NULL, 'C' },
 		{ "home", required_argument, NULL, O_HOME },
 		{ "user", required_argument, NULL, O_USER },
 		{ "output", required_argument, NULL, 'o' },
+		{ "ceiling", required_argument, NULL, O_CEILING },
 		{ "json", no_argument, NULL, O_JSON },
 		{ "resolved", no_argument, NULL, O_RESOLVED },
 		{ "source", no_argument, NULL, O_SOURCE },
@@ -145,6 +151,7 @@ int main(int argc, char **argv)
 		case O_HOME: q.who.home = optarg; break;
 		case O_USER: q.who.user = optarg; break;
 		case 'o': q.output = optarg; break;
+		case O_CEILING: q.ceiling = optarg; break;
 		case O_JSON: q.json = true; break;
 		case O_RESOLVED: q.resolved = true; break;
 		case O_SOURCE: q.source = true; break;

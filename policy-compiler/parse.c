@@ -15,6 +15,7 @@
 
 #include "err.h"
 #include "parse.h"
+#include "syntax.h"
 
 struct parser {
 	struct json_doc *doc;
@@ -356,17 +357,20 @@ static void syntax_error(struct parser *p)
 {
 	size_t at = yajl_get_bytes_consumed(p->yajl);
 	unsigned char *said = yajl_get_error(p->yajl, 0, NULL, 0);
-	const char *s = said ? (const char *)said : "", *colon;
+	const char *s = said ? (const char *)said : "", *colon, *words;
 
 	colon = strstr(s, "error: ");
 	if (colon)
 		s = colon + strlen("error: ");
+	at = fault(p->doc, at ? at - 1 : 0);
+	words = syntax_words(p->doc->text, p->doc->size, at, s);
 	if (!strncmp(s, "premature EOF", 13))
 		stop(p, p->doc->size, "the text ends too early; "
 		     "a bracket or a quote is not closed");
 	else
-		stop(p, fault(p->doc, at ? at - 1 : 0), "not JSON: %.*s",
-		     (int)strcspn(s, ".\n"), s);
+		stop(p, at, "not JSON: %.*s", (int)strcspn(words, words == s ?
+							   ".\n" : "\n"),
+		     words);
 	if (said)
 		yajl_free_error(p->yajl, said);
 }
