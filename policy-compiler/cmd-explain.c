@@ -53,12 +53,22 @@ static int answer(const struct request *q, const struct asking *k,
 /* Where the session would stand. */
 static char *from_workspace(const struct request *q, const char *arg)
 {
+	struct arena mem = { 0 };
+	const char *why, *known = NULL;
 	char *path;
 
-	if (*arg == '/')
-		return strdup(arg);
-	return asprintf(&path, "%s/%s", q->context.workspace, arg) < 0 ? NULL :
-		path;
+	/* In quotes the shell leaves these to us; as in policies and tables. */
+	if (*arg == '~' || !strncmp(arg, "${", 2))
+		known = root_expand(&mem, &q->context, q->context.workspace,
+				    arg, &why);
+	if (known)
+		path = strdup(known);
+	else if (*arg == '/')
+		path = strdup(arg);
+	else if (asprintf(&path, "%s/%s", q->context.workspace, arg) < 0)
+		path = NULL;
+	arena_free(&mem);
+	return path;
 }
 
 int cmd_explain(const struct request *q, char **args, int n)

@@ -28,7 +28,7 @@ struct denials {
 	int fd;			/* owned; -1: not open (yet) */
 	bool given;		/* by --denials: no default file */
 
-	char path[128];		/* of the default file, once made, or "" */
+	char path[4096];	/* of the file, once there is one, or "" */
 	int error;		/* of the first record that was not kept */
 	uint64_t received;	/* refusals that came with a record */
 	uint64_t unwritten;	/* of these, not in the file */
