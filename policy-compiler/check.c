@@ -134,6 +134,13 @@ static int check_roots(const struct policy *p, const struct context *c,
 			   "out of memory");
 		return -ENOMEM;
 	}
+	if (x.crowd) {
+		diag_error(d, &x.crowd->at, "%s is named more than %u times",
+			   x.crowd->path, INDEX_SAME_MAX);
+		index_end(&x);
+		free(over);
+		return -EINVAL;
+	}
 	for (i = 0; i < p->root_count; i++)
 		if (p->roots[i].list == LIST_WORKSPACE)
 			note_denied(&x, &p->roots[i], over);

@@ -8,6 +8,18 @@
 #include "cmd.h"
 #include "tool.h"
 
+/* Values of variables stand in an image: it is the user's own. */
+static bool has_values(const struct image *im)
+{
+	const struct image_env *env = image_envs(im);
+	size_t i;
+
+	for (i = 0; i < im->env.count; i++)
+		if (env[i].set)
+			return true;
+	return false;
+}
+
 /* Under --json, warnings are part of the answer. */
 static int compile_to(const struct request *q, const char *arg,
 		      struct diags *d)
@@ -18,7 +30,8 @@ static int compile_to(const struct request *q, const char *arg,
 
 	if (!q->json)
 		diags_print(d, stderr, "");
-	if (status == DONE && tool_write(q->output, im, im->size, &e))
+	if (status == DONE && tool_write(q->output, im, im->size,
+					 has_values(im), &e))
 		status = complain(&e);
 	else if (q->json)
 		status |= report_json(arg, d, q->output, im);

@@ -129,7 +129,7 @@ int request_write(const struct request *q, const char *text, size_t len)
 {
 	struct err e = { 0 };
 
-	if (q->output && tool_write(q->output, text, len, &e))
+	if (q->output && tool_write(q->output, text, len, false, &e))
 		return complain(&e);
 	if (!q->output)
 		fwrite(text, 1, len, stdout);

@@ -238,9 +238,16 @@ static int narrow(struct policy *p, struct unit *outer,
 		  const struct compile_options *o, struct diags *d)
 {
 	int r = o->ceiling ? read_ceiling(outer, o, d) : 0;
+	size_t i;
 
 	if (r || !o->ceiling)
 		return r;
+	/* A site that permits runs without a sandbox permits this too. */
+	for (i = 0; i < p->lift_count; i++)
+		if (outer->policy.profile != PROFILE_UNRESTRICTED)
+			diag_error(d, &p->lifts[i].at, "the ceiling %s holds "
+				   "the credential list for every run",
+				   o->ceiling_file);
 	/* By where roots lead: a session can make a link inside the ceiling. */
 	r = policy_follow(p, d);
 	if (!r)

@@ -86,7 +86,7 @@ static void take_text(struct policy *p, const char *path, const char *text,
 		diag_error(d, &at, "a NUL byte");
 		return;
 	}
-	while ((line = strsep(&copy, "\n"))) {
+	while ((line = strsep(&copy, "\n")) && !p->crowded) {
 		at.line++;
 		len = strlen(line);
 		if (len && line[len - 1] == '\r')
@@ -103,7 +103,7 @@ int env_files_read(struct policy *p, env_file_reader *read, void *arg,
 	char *text;
 	size_t len, i;
 
-	for (i = 0; i < p->env_file_count; i++) {
+	for (i = 0; i < p->env_file_count && !p->crowded; i++) {
 		f = &p->env_files[i];
 		e = (struct err){ 0 };
 		if ((read ? read : read_plain)(arg, f->path, &text, &len,

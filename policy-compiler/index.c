@@ -3,6 +3,7 @@
  * Roots by path.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../bpf/decide.h"
@@ -17,40 +18,70 @@ static uint64_t hash(const char *s, size_t len)
 	return lh_hash_word(h, 0);
 }
 
+/* The slot's root of just this path, or SLOTS_NONE. */
+static uint32_t find(const struct root_index *x, uint64_t h, const char *path,
+		     size_t len)
+{
+	const char *other;
+	size_t at = 0;
+	uint32_t i;
+
+	while ((i = slots_next(&x->slots, h, &at)) != SLOTS_NONE) {
+		other = x->p->roots[i].path;
+		if (!strncmp(other, path, len) && !other[len])
+			return i;
+	}
+	return SLOTS_NONE;
+}
+
+/* A slot has the first root of a path, on a ring of all that have it. */
 int index_begin(struct root_index *x, const struct policy *p)
 {
+	uint32_t *count = calloc(p->root_count + 1, sizeof(*count));
+	uint32_t i, first;
 	const char *path;
-	size_t i;
+	uint64_t h;
 
 	*x = (struct root_index){ .p = p };
-	for (i = 0; i < p->root_count; i++) {
+	x->next = calloc(p->root_count + 1, sizeof(*x->next));
+	for (i = 0; x->next && count && i < p->root_count; i++) {
 		path = p->roots[i].path;
-		if (slots_add(&x->slots, hash(path, strlen(path)), i)) {
-			index_end(x);
-			return -ENOMEM;
-		}
+		h = hash(path, strlen(path));
+		first = find(x, h, path, strlen(path));
+		if (first == SLOTS_NONE && slots_add(&x->slots, h, i))
+			break;
+		if (first == SLOTS_NONE)
+			first = x->next[i] = i;
+		x->next[i] = x->next[first];
+		x->next[first] = i;
+		if (++count[first] > INDEX_SAME_MAX && !x->crowd)
+			x->crowd = &p->roots[i];
 	}
-	return 0;
+	free(count);
+	if (x->next && count && i == p->root_count)
+		return 0;
+	index_end(x);
+	return -ENOMEM;
 }
 
 void index_end(struct root_index *x)
 {
 	slots_free(&x->slots);
+	free(x->next);
+	x->next = NULL;
 }
 
+/* *at: one more than the number of the root that came last. */
 const struct policy_root *index_next(const struct root_index *x,
 				     const char *path, size_t len, size_t *at)
 {
-	uint64_t h = hash(path, len);
-	const struct policy_root *r;
-	uint32_t i;
+	uint32_t first = find(x, hash(path, len), path, len);
+	uint32_t i = *at && first != SLOTS_NONE ? x->next[*at - 1] : first;
 
-	while ((i = slots_next(&x->slots, h, at)) != SLOTS_NONE) {
-		r = &x->p->roots[i];
-		if (!strncmp(r->path, path, len) && !r->path[len])
-			return r;
-	}
-	return NULL;
+	if (i == SLOTS_NONE || (*at && i == first))
+		return NULL;
+	*at = i + 1;
+	return &x->p->roots[i];
 }
 
 size_t index_parent(const char *path, size_t len)

@@ -9,9 +9,13 @@
 #include "policy.h"
 #include "slots.h"
 
+#define INDEX_SAME_MAX 64u	/* roots of one path that anybody can want */
+
 struct root_index {
 	const struct policy *p;
-	struct slots slots;
+	const struct policy_root *crowd;	/* one more than that, or NULL */
+	struct slots slots;	/* the first root of each path */
+	uint32_t *next;		/* another one of the same path; a ring */
 };
 
 /* 0 or -ENOMEM. The policy's roots must not change while it is in use. */

@@ -140,8 +140,15 @@ int table_add(struct builder *b, const struct wish *w)
 			return r;
 	}
 	/* "missing/.." leads to what is there as soon as the first is. */
-	if (!way.error || ((w->flags & HOLDS_BY_NAME) && !*way.rest))
+	if (!way.error || ((w->flags & HOLDS_BY_NAME) && !*way.rest)) {
+		if (way.entry == ENTRY_TOP && w->path[1] &&
+		    (w->flags & LH_ROOT_DENY) &&
+		    !(w->flags & IMAGE_ROOT_OPTIONAL))
+			return err_set(b->e, -EINVAL,
+				       "%s leads to /, and nothing could run (%s)",
+				       w->path, table_rule_text(b, w->rule));
 		return add_there(b, w, way.entry);
+	}
 	if (w->flags & HOLDS_BY_NAME)
 		return add_name(b, w, way.entry, way.rest);
 	return w->flags & IMAGE_ROOT_OPTIONAL ? 0 : no_root(b, w, way.error);
@@ -159,6 +166,10 @@ static int note_writable(struct builder *b, const struct image_root *root)
 		return 0;
 	if (entries_route(&b->es, ENTRY_TOP, path, 0, &way) || way.error)
 		return 0;
+	if (way.entry == ENTRY_TOP && path[1])
+		return err_set(b->e, -EINVAL,
+			       "%s leads to /, which cannot be writable (%s)",
+			       path, table_rule_text(b, root->rule));
 	w = table_room(b->writables, b->writable_count, &b->writable_room,
 		       sizeof(*w));
 	if (!w)
@@ -173,13 +184,36 @@ static int note_writable(struct builder *b, const struct image_root *root)
 	return 0;
 }
 
-static int add_image_roots(struct builder *b, bool forbid)
+/* Plain grants first, so that it is known what links may add nothing to. */
+enum phase { PLAIN, LINKED, PLANTED, FORBIDDEN };
+
+/* 0: add it now; 1: not in this phase, or not at all. */
+static int in_phase(struct builder *b, const struct wish *w,
+		    enum phase phase)
+{
+	bool forbids = w->flags & FORBIDS;
+	struct route way;
+	int r;
+
+	if (forbids || phase == FORBIDDEN)
+		return forbids != (phase == FORBIDDEN);
+	r = entries_route(&b->es, ENTRY_TOP, w->path, route_flags(w), &way);
+	if (r)
+		return phase != PLAIN;	/* table_add() says why */
+	if (!way.links)
+		return phase != PLAIN;
+	if (!planted_is(b, &way))
+		return phase != LINKED;
+	return phase == PLANTED ? planted_check(b, w, &way) : 1;
+}
+
+static int add_image_roots(struct builder *b, enum phase phase)
 {
 	const struct image_root *root = image_roots(b->im);
 	uint32_t i;
 	int r = 0;
 
-	for (i = 0; i < b->im->roots.count && !r; i++) {
+	for (i = 0; i < b->im->roots.count && r >= 0; i++) {
 		struct wish w = {
 			.path = image_string(b->im, root[i].path),
 			.flags = root[i].flags, .rule = root[i].rule,
@@ -189,13 +223,14 @@ static int add_image_roots(struct builder *b, bool forbid)
 
 		if (root[i].kind == ROOT_CREDENTIAL)
 			w.flags |= IMAGE_ROOT_OPTIONAL;
-		if (!!(root[i].flags & FORBIDS) != forbid)
+		r = in_phase(b, &w, phase);
+		if (r)
 			continue;
 		r = table_add(b, &w);
-		if (!r && !forbid)
+		if (!r && phase != FORBIDDEN)
 			r = note_writable(b, &root[i]);
 	}
-	return r;
+	return r < 0 ? r : 0;
 }
 
 /*
@@ -258,16 +293,25 @@ static int add_policy_file(struct builder *b)
 }
 
 /*
- * Where the home is not writable, a name in it may be a root itself: a file is
- * protected even so, a directory was asked for, and warned of.
+ * Does a writable root reach the name @w of the home? A directory that is
+ * itself a root was asked for, and warned of.
  */
-static bool is_root_itself(struct builder *b, const struct wish *w)
+static bool home_name_is_writable(struct builder *b, const struct wish *w)
 {
+	const struct entry *p;
 	struct route way;
+	uint32_t i;
 
-	return !entries_route(&b->es, w->base, w->path, ROUTE_SELF, &way) &&
-	       !way.error && !S_ISDIR(b->es.entry[way.entry].mode) &&
-	       table_is_writable(b, way.entry);
+	if (entries_route(&b->es, w->base, w->path, ROUTE_SELF, &way) ||
+	    !table_is_writable(b, way.entry))
+		return false;
+	p = &b->es.entry[way.entry];
+	for (i = 0; !way.error && S_ISDIR(p->mode) && i < b->writable_count;
+	     i++)
+		if (b->writables[i].entry == way.entry &&
+		    !table_is_writable(b, p->parent))
+			return false;
+	return true;
 }
 
 /* Protected names below homes and roots. */
@@ -277,12 +321,10 @@ static int add_protects(struct builder *b)
 	const char *home = image_string(b->im, b->im->home);
 	uint32_t i, k, n;
 	struct route way;
-	bool writable;
 	int r = 0;
 
 	if (entries_route(&b->es, ENTRY_TOP, home, ROUTE_SELF, &way) || !*home)
 		way.error = -ENOENT;
-	writable = !way.error && table_is_writable(b, way.entry);
 	for (i = 0; i < b->im->protects.count && !r; i++) {
 		struct wish w = {
 			.path = image_string(b->im, p[i].name),
@@ -292,7 +334,7 @@ static int add_protects(struct builder *b)
 
 		n = p[i].kind == PROTECT_ROOT ? b->writable_count : 0;
 		if (p[i].kind == PROTECT_HOME && !way.error &&
-		    (writable || is_root_itself(b, &w)))
+		    home_name_is_writable(b, &w))
 			r = table_add(b, &w);
 		for (k = 0; k < n && !r; k++) {
 			w.base = b->writables[k].entry;
@@ -374,7 +416,11 @@ static int build(struct builder *b, struct table *t)
 	r = entries_init(&b->es, b->o->as, b->o->arg);
 	if (r)
 		return err_sys(b->e, r, "opening /");
-	r = add_image_roots(b, false);
+	r = add_image_roots(b, PLAIN);
+	if (!r)
+		r = add_image_roots(b, LINKED);
+	if (!r)
+		r = add_image_roots(b, PLANTED);
 	if (!r)
 		r = check_read_only(b);
 	if (!r)
@@ -386,7 +432,7 @@ static int build(struct builder *b, struct table *t)
 	if (!r)
 		r = repository_grants(b);
 	if (!r)
-		r = add_image_roots(b, true);
+		r = add_image_roots(b, FORBIDDEN);
 	if (!r)
 		r = repository_protects(b);
 	if (!r)

@@ -111,6 +111,12 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 int names_hold(struct builder *b, uint32_t dir, const char *rest,
 	       uint32_t flags, uint16_t rule);
 
+/* Whether a link on the way lies where a session may write. planted.c */
+bool planted_is(struct builder *b, const struct route *way);
+/* 0: such a grant gives nothing new; 1: leave it out; or negative errno. */
+int planted_check(struct builder *b, const struct wish *w,
+		  const struct route *way);
+
 /* Repositories around the writable roots: what a linked one is granted … */
 int repository_grants(struct builder *b);
 /* … and what is protected in each, after all grants are known. */

@@ -304,7 +304,8 @@ static int write_straight(const char *path, const void *data, size_t len,
 	return r ? err_sys(e, r, "%s", path) : 0;
 }
 
-int tool_write(const char *path, const void *data, size_t len, struct err *e)
+int tool_write(const char *path, const void *data, size_t len, bool secret,
+	       struct err *e)
 {
 	struct stat st;
 	mode_t mask;
@@ -324,7 +325,7 @@ int tool_write(const char *path, const void *data, size_t len, struct err *e)
 	mask = umask(022);
 	umask(mask);
 	r = write_all(fd, data, len);
-	if (!r && (fchmod(fd, 0666 & ~mask) || close(fd) ||
+	if (!r && (fchmod(fd, (secret ? 0600 : 0666) & ~mask) || close(fd) ||
 		   rename(part, path)))
 		r = -errno;
 	if (r)

@@ -26,8 +26,11 @@ int tool_source(const char *arg, const struct compile_options *o, char **text,
  * the site's and the shipped ones. @flag: what it was said with, or "".
  */
 int tool_nothing_called(const char *flag, const char *name, struct err *e);
-/* All of it or nothing: the file appears when it is complete. */
-int tool_write(const char *path, const void *data, size_t len,
+/*
+ * All of it or nothing: the file appears when it is complete. @secret: nobody
+ * else may read it.
+ */
+int tool_write(const char *path, const void *data, size_t len, bool secret,
 	       struct err *e);
 
 #endif

@@ -188,12 +188,33 @@ static int take_image(const struct source *s, const struct compile_options *c,
 	return ret;
 }
 
-/* An env file holds secrets: it is read with the rights of who named it. */
+struct env_reader {
+	const struct identity *id;
+	const char *workspace;
+};
+
+/*
+ * An env file holds secrets: it is read with the rights of who named it, and
+ * not through a link by which a session leads its successor to a file that it
+ * could not read itself.
+ */
 static int read_env_file(void *arg, const char *path, char **text, size_t *len,
 			 struct err *e)
 {
-	return named_read(arg, "env file", path, ENV_FILE_BYTES_MAX, text, len,
-			  e);
+	const struct env_reader *r = arg;
+	_cleanup_free_ char *real = realpath(path, NULL);
+	int ret;
+
+	if (real && root_covers(r->workspace, path) &&
+	    !root_covers(r->workspace, real))
+		return err_set(e, -ELOOP, "%s: a link in the working directory "
+			       "leads to %s; name that itself", path, real);
+	ret = named_read(r->id, "env file", real ? real : path,
+			 ENV_FILE_BYTES_MAX, text, len, e);
+	/* Compiling goes on in the user's place: see load_image(). */
+	if (identity_as(RESOLVE_AS_USER, (void *)r->id))
+		return err_set(e, -EPERM, "%s: credentials", path);
+	return ret;
 }
 
 /*
@@ -304,7 +325,8 @@ int load_image(const struct options *o, const struct identity *id,
 		.env_files = (const char *const *)env_files,
 		.env_file_count = o->env_files.count,
 		.lift = o->credentials.word, .lift_count = o->credentials.count,
-		.read_file = read_env_file, .read_arg = (void *)id,
+		.read_file = read_env_file,
+		.read_arg = &(struct env_reader){ id, workspace },
 	};
 	struct source s = {};
 	unsigned int i;
@@ -320,8 +342,12 @@ int load_image(const struct options *o, const struct identity *id,
 		ret = err_sys(e, -ENOMEM, "options");
 	if (!ret)
 		ret = find_source(o, id, workspace, l, &s, e);
+	/* The compiler follows links: nobody learns by it where root could. */
+	if (!ret && identity_as(RESOLVE_AS_USER, (void *)id))
+		ret = err_set(e, -EPERM, "credentials");
 	if (!ret)
 		ret = compile_source(&s, &c, l, e);
+	identity_as(RESOLVE_AS_SELF, (void *)id);
 	for (i = 0; i < o->env_files.count; i++)
 		free(env_files[i]);
 	source_free(&s);

@@ -93,9 +93,15 @@ static void put_root(uint32_t flags, const char *path, const char *note,
 static char *leads_to(const struct run *r, const char *path, bool *absent)
 {
 	struct explain x = {};
+	int ret;
 
 	*absent = false;
-	if (table_explain(r->load.im, &r->table, path, LH_STAT, &x, NULL))
+	/* What the user may not look at is not told by us. */
+	if (identity_as(RESOLVE_AS_USER, (void *)&r->id))
+		return NULL;
+	ret = table_explain(r->load.im, &r->table, path, LH_STAT, &x, NULL);
+	identity_as(RESOLVE_AS_SELF, (void *)&r->id);
+	if (ret)
 		return NULL;
 	*absent = x.absent;
 	free(x.root);

@@ -254,10 +254,15 @@ static bool hidden_at(struct run *r, const char *home, const char *below)
 	_cleanup_free_ char *path = NULL;
 	struct explain x = {};
 	bool hide;
+	int ret;
 
 	if (asprintf(&path, "%s/%s", home, below) < 0)
 		return false;
-	if (table_explain(r->load.im, &r->table, path, LH_READ, &x, NULL))
+	if (identity_as(RESOLVE_AS_USER, &r->id))
+		return false;
+	ret = table_explain(r->load.im, &r->table, path, LH_READ, &x, NULL);
+	identity_as(RESOLVE_AS_SELF, &r->id);
+	if (ret)
 		return false;
 	hide = !x.absent && x.verdict.why != LH_WHY_ALLOW;
 	free(x.object);

@@ -268,6 +268,63 @@ TEST_F(resolve, a_read_only_root_is_missing_only_where_it_could_be_made)
 	EXPECT_NE(NULL, strstr(w->e.msg, "beside/never: no such file"));
 }
 
+/* A grant through a link in a writable place; and the same from beside it. */
+static int through(struct world *w, const char *link, const char *target,
+		   uint32_t flags)
+{
+	dir(w, "ws/sub");
+	dir(w, "notes");
+	sym(w, target, link);
+	root(w, "ws", RW);
+	root(w, link, flags);
+	return resolve(w);
+}
+
+TEST_F(resolve, a_link_of_a_session_reads_nothing_more)
+{
+	EXPECT_EQ(-ELOOP, through(&self->w, "ws/data", "../notes", R));
+	EXPECT_NE(NULL, strstr(self->w.e.msg, "a session may have made"));
+}
+
+TEST_F(resolve, a_link_of_a_session_is_not_made_readable_by_read_only)
+{
+	EXPECT_EQ(-ELOOP, through(&self->w, "ws/vendor", "..", RDONLY));
+}
+
+TEST_F(resolve, a_link_of_a_session_writes_nothing_more)
+{
+	EXPECT_EQ(-ELOOP, through(&self->w, "ws/out", "../notes",
+				  RW | OPTIONAL));
+}
+
+TEST_F(resolve, a_link_of_a_session_leads_to_what_it_has)
+{
+	struct world *w = &self->w;
+
+	ASSERT_EQ(0, through(w, "ws/out", "sub", RW)) TH_LOG("%s", w->e.msg);
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "ws/sub/f", LH_WRITE));
+}
+
+TEST_F(resolve, a_link_out_of_reach_of_sessions_is_followed)
+{
+	struct world *w = &self->w;
+
+	ASSERT_EQ(0, through(w, "beside/data", "../notes", R)) {
+		TH_LOG("%s", w->e.msg);
+	}
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "notes/f", LH_READ));
+}
+
+TEST_F(resolve, no_link_makes_all_writable_or_denied)
+{
+	struct world *w = &self->w;
+
+	sym(w, "/", "top");
+	root(w, "top", DENY);
+	EXPECT_EQ(-EINVAL, resolve(w));
+	EXPECT_NE(NULL, strstr(w->e.msg, "leads to /"));
+}
+
 TEST_F(resolve, roots_that_meet_on_one_inode_are_one_item)
 {
 	struct world *w = &self->w;

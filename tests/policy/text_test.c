@@ -115,7 +115,9 @@ TEST(words_expand_from_the_context)
 	static const struct { const char *in, *out; } rows[] = {
 		{ "~", "/h" }, { "~/x", "/h/x" }, { "${HOME}x", "/hx" },
 		{ "${WORKSPACE}/..", "/" }, { "x", "/base/x" },
-		{ "../x", "/x" }, { "/u/${USER}/$$/$x", "/u/me/$/$x" },
+		{ "../x", "/x" }, { "/u/${USER}/$$/$$x", "/u/me/$/$x" },
+		{ "/a$*b$?c", "/a*b?c" }, { "/$x", NULL }, { "/a$", NULL },
+		{ "/*", NULL }, { "/a?b", NULL },
 		{ "x~", "/base/x~" }, { "./~x", "/base/~x" },
 		{ "${USER}", "/base/me" },
 		{ "/${NONE}", NULL }, { "/${HOME", NULL }, { "", NULL },
