@@ -13,7 +13,7 @@
 
 struct root_index {
 	const struct policy *p;
-	const struct policy_root *crowd;	/* one more than that, or NULL */
+	const struct policy_root *crowd;	/* one too many of a path */
 	struct slots slots;	/* the first root of each path */
 	uint32_t *next;		/* another one of the same path; a ring */
 };
