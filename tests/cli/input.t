@@ -103,6 +103,13 @@ if [ "$(id -u)" = 0 ]; then
 	[ "$status" = 0 ] && grep -q '^environment.* MINE' "$tmp/printed" &&
 		! grep -q '^environment.* OTHER' "$tmp/printed"
 	ok $? 'what a ceiling does not pass, --env does not either'
+	refuses 125 'holds the credential list' 'a ceiling holds it' under \
+		"$(ceiling os_hardened)" "$lh" --policy "$p" --dry-run \
+		--allow-credential /etc/shadow -- true
+	run under "$(ceiling unrestricted)" "$lh" --policy "$p" --dry-run \
+		--allow-credential /etc/shadow -- true
+	[ "$status" = 0 ]
+	ok $? 'unless it permits runs without a sandbox'
 fi
 
 # A file of variables: from where we were started, with the user's rights.
@@ -125,6 +132,12 @@ refuses 125 'bad.env' 'one with a line that is none' \
 	"$lh" --dry-run --env-file bad.env -- true
 ! grep -q hush "$tmp/said"
 ok $? 'whose text is not shown'
+printf 'ONE=hush\n' >"$tmp/out/secret.env"
+ln -s ../out/secret.env "$tmp/ws/link.env"
+refuses 125 'leads to' 'one that a session may have linked to another' \
+	"$lh" --dry-run --env-file link.env -- true
+ln -sf two.env "$tmp/ws/link.env"
+works 'a link to one beside it' "$lh" --dry-run --env-file link.env -- true
 head -c 2000000 /dev/zero | tr '\0' '#' >"$tmp/ws/big.env"
 refuses 125 'big.env' 'one of 2 MB' \
 	"$lh" --dry-run --env-file big.env -- true

@@ -288,4 +288,61 @@ TEST_F(profile, a_recorded_policy_holds_again)
 			   at(self->w, "ws/new")));
 }
 
+/* What a session links to is no root for the next one. */
+TEST_F(profile, a_planted_link_opens_nothing_to_the_next_session)
+{
+	const char *file = at(self->w, "outside/file"), *link = "ws/link";
+	char out[8192];
+
+	EXPECT_EQ(0, RUN(out, "--", "ln", "-s", "../outside",
+			 at(self->w, "%s", link))) {
+		TH_LOG("%s", out);
+	}
+	EXPECT_NE(0, RUN(out, "--sandbox-read-root", at(self->w, "%s", link),
+			 "--", "cat", file));
+	EXPECT_NE(NULL, strstr(out, "a session may have made"));
+	EXPECT_NE(0, RUN(out, "--rw", at(self->w, "%s", link), "--", "touch",
+			 at(self->w, "outside/new")));
+	EXPECT_NE(0, RUN(out, "--ro", at(self->w, "%s", link), "--", "cat",
+			 file));
+	/* Named itself, it is granted; and so is what a session has anyway. */
+	EXPECT_EQ(0, RUN(out, "--ro", at(self->w, "outside"), "--", "cat",
+			 file)) {
+		TH_LOG("%s", out);
+	}
+	EXPECT_EQ(0, RUN(out, "--", "ln", "-sfn", ".",
+			 at(self->w, "%s", link)));
+	EXPECT_EQ(0, RUN(out, "--rw", at(self->w, "%s", link), "--", "cat",
+			 at(self->w, "ws/file"))) {
+		TH_LOG("%s", out);
+	}
+}
+
+/* A link inside of what a ceiling grants leads nowhere else under it. */
+TEST_F(profile, a_link_is_no_way_past_a_ceiling)
+{
+	char text[512], out[8192];
+
+	ASSERT_EQ(0, symlink("outside", at(self->w, "beside")));
+	snprintf(text, sizeof(text), "{\"version\":1,\"sandbox_profile\":"
+		 "\"worktree\",\"workspace_roots\":[\"%s/ws\",\"%s/beside\"],"
+		 "\"process_sandbox\":{\"read_roots\":[\"/usr\",\"%s/log\"]}}",
+		 self->w->dir, self->w->dir, self->w->dir);
+	ASSERT_EQ(0, ceiling(text));
+	/* The site's own link is what it leads to. */
+	EXPECT_EQ(0, RUN(out, "--rw", at(self->w, "beside"), "--", "touch",
+			 at(self->w, "outside/new"))) {
+		TH_LOG("%s", out);
+	}
+	ASSERT_EQ(0, symlink("../outside2", at(self->w, "ws/away")));
+	ASSERT_EQ(0, mkdir(at(self->w, "outside2"), 0777));
+	ASSERT_EQ(0, chmod(at(self->w, "outside2"), 0777));
+	RUN(out, "--rw", at(self->w, "ws/away"), "--", "touch",
+	    at(self->w, "outside2/new"));
+	EXPECT_NE(0, access(at(self->w, "outside2/new"), F_OK));
+	EXPECT_NE(0, RUN(out, "--allow-credential",
+			 "/tmp/home-" TEST_USER "/.ssh", "--", "true"));
+	EXPECT_NE(NULL, strstr(out, "holds the credential list"));
+}
+
 TEST_HARNESS_MAIN

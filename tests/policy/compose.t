@@ -168,6 +168,9 @@ ok $? "show names an env file and not what is in it"
 run 0 compile env.json -o e.image && tr '\0' '\n' <e.image >words &&
 	grep -qx hush words && grep -qx "\$HOME x" words
 ok $? "its values are taken as they stand"
+[ "$(stat -c %a e.image)" = 600 ] && run 0 compile agent -o a.image &&
+	[ "$(stat -c %a a.image)" != 600 ]
+ok $? "an image that has values is the user's alone"
 printf '{ "version": 1, "env_files": ["vars"],
 	"environment": { "set": { "A": "mine" } } }' >env.json
 run 0 compile env.json -o e.image && ! tr '\0' '\n' <e.image | grep -qx hush
