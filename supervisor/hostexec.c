@@ -342,14 +342,16 @@ static void compare_run(struct hostexec *h, struct differences *d,
 	}
 }
 
+/* By the name of the list, however much below it there was no room for. */
 static void note_unseen(struct hostexec *h, const struct name *n,
 			const struct run_of *r)
 {
 	size_t i;
 
-	for (i = 0; i < r->count; i++)
-		if (r->v[i].partial)
-			not_seen(h, joined(h, n, r->v[i].path));
+	for (i = 0; i < r->count && !r->v[i].partial; i++)
+		;
+	if (i < r->count)
+		not_seen(h, joined(h, n, n->path));
 }
 
 static void compare(struct hostexec *h)
@@ -460,8 +462,14 @@ bool hostexec_summary(const struct hostexec *h, const char *cwd,
 			 strerror(-h->error));
 		return true;
 	}
-	if (!h || !h->ended || !h->change_count)
+	if (!h || !h->ended || !(h->change_count + h->unseen_count))
 		return false;
+	if (!h->change_count) {
+		snprintf(text, size, "of what the host may run later, %u place(s) could not be compared whole: %s%s",
+			 h->unseen_count, shortened(h->unseen[0], cwd),
+			 h->unseen_count > 1 ? " and others" : "");
+		return true;
+	}
 	used = snprintf(text, size, "the host may run later: ");
 	for (i = 0; i < h->change_count && i < SUMMARY_MAX; i++) {
 		const struct change *c = &h->change[i];
@@ -476,9 +484,9 @@ bool hostexec_summary(const struct hostexec *h, const char *cwd,
 			break;
 		used += n;
 	}
-	more = h->change_count - i + h->more;
+	more = h->change_count - i + h->more + h->unseen_count;
 	if (more)
-		snprintf(text + used, size - used, "%s%u more, see the result",
+		snprintf(text + used, size - used, "%s%u more, changed or not compared whole, see the result",
 			 i ? " and " : "", more);
 	else
 		text[used] = 0;

@@ -340,19 +340,10 @@ TEST_F(hostexec, a_big_file_is_compared_by_its_times)
 	EXPECT_EQ(NULL, strstr(self->json, ".npmrc"));
 }
 
-static double seconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
-
 TEST_F(hostexec, a_huge_tree_is_bounded_and_said)
 {
 	const char *r = self->root;
 	char name[64], deep[4096] = ".zed";
-	double from;
 	int i;
 
 	for (i = 0; i < 5000; i++) {
@@ -364,11 +355,7 @@ TEST_F(hostexec, a_huge_tree_is_bounded_and_said)
 	strcat(deep, "/f");
 	put(r, deep, "x");
 	put(r, ".husky/a", "x");
-	from = seconds();
 	begin(self);
-	from = seconds() - from;
-	TH_LOG("%.2f ms", from * 1e3);
-	EXPECT_GT(1.0, from);
 	put(r, ".vscode/7", "y");
 	put(r, ".husky/a", "y");
 	end(self);
@@ -377,7 +364,7 @@ TEST_F(hostexec, a_huge_tree_is_bounded_and_said)
 	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"),
 			       ".vscode\""));
 	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"),
-			       ".zed/d/d"));
+			       ".zed\""));
 	EXPECT_EQ(NULL, strstr(self->json, ".vscode/7"));
 }
 
@@ -451,34 +438,6 @@ TEST_F(hostexec, it_is_the_user_who_looks)
 	EXPECT_NE(NULL, strstr(self->json, "times"));
 	EXPECT_TRUE(tells(self, ".npmrc", "modified", "packages"));
 	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"), ".vscode"));
-}
-
-TEST_F(hostexec, an_ordinary_project_costs_next_to_nothing)
-{
-	double from, best = 1;
-	char name[64], text[4001];
-	int i;
-
-	memset(text, 'x', 4000);
-	text[4000] = 0;
-	for (i = 0; i < 10; i++) {
-		snprintf(name, sizeof(name), ".github/workflows/%d.yml", i);
-		put(self->root, name, text);
-		snprintf(name, sizeof(name), ".vscode/%d.json", i);
-		put(self->root, name, text);
-	}
-	put(self->root, ".gitattributes", text);
-	put(self->root, "AGENTS.md", text);
-	for (i = 0; i < 20; i++) {
-		hostexec_free(self->h);
-		from = seconds();
-		begin(self);
-		from = seconds() - from;
-		best = from < best ? from : best;
-	}
-	TH_LOG("%.3f ms", best * 1e3);
-	/* Twenty times what it takes, for the sanitizers. */
-	EXPECT_GT(0.04, best);
 }
 
 TEST_HARNESS_MAIN
