@@ -150,7 +150,7 @@ static void put(yajl_gen g, const char *s)
 }
 
 /* As deep as JSON_DEPTH_MAX at most. */
-static void put_value(yajl_gen g, const struct json *v)
+void edit_put(struct yajl_gen_t *g, const struct json *v)
 {
 	const struct json *c;
 
@@ -170,14 +170,14 @@ static void put_value(yajl_gen g, const struct json *v)
 	case JSON_LIST:
 		yajl_gen_array_open(g);
 		for (c = v->first; c; c = c->next)
-			put_value(g, c);
+			edit_put(g, c);
 		yajl_gen_array_close(g);
 		break;
 	case JSON_OBJECT:
 		yajl_gen_map_open(g);
 		for (c = v->first; c; c = c->next) {
 			put(g, c->key);
-			put_value(g, c);
+			edit_put(g, c);
 		}
 		yajl_gen_map_close(g);
 		break;
@@ -192,7 +192,7 @@ char *edit_text(const struct json_doc *doc, size_t *len)
 
 	if (!g)
 		return NULL;
-	put_value(g, doc->root);
+	edit_put(g, doc->root);
 	if (yajl_gen_get_buf(g, &text, len) == yajl_gen_status_ok)
 		copy = malloc(*len + 1);
 	if (copy) {

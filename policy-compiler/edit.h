@@ -22,6 +22,9 @@ int edit_add(struct json_doc *doc, const char *pointer, const char *value);
 int edit_set(struct json_doc *doc, const char *pointer, const char *value);
 /* Take @v, not the root, out of what it is in. */
 void edit_remove(struct json *v);
+/* @v as yajl_gen's next value. */
+struct yajl_gen_t;
+void edit_put(struct yajl_gen_t *g, const struct json *v);
 /* All of it; malloc'd, or NULL without memory. */
 char *edit_text(const struct json_doc *doc, size_t *len);
 

@@ -11,6 +11,7 @@
 #include <sha2.h>
 #include <yajl/yajl_gen.h>
 
+#include "../policy-compiler/edit.h"
 #include "../policy-compiler/policy.h"
 #include "cleanup.h"
 #include "named.h"
@@ -40,46 +41,6 @@ static const struct json *member(const struct json *v, const char *key,
 	return NULL;
 }
 
-static void put_string(yajl_gen g, const char *s)
-{
-	yajl_gen_string(g, (const unsigned char *)s, strlen(s));
-}
-
-/* The parser bounds the depth. */
-static void put_value(yajl_gen g, const struct json *v)
-{
-	const struct json *m;
-
-	switch (v->type) {
-	case JSON_NULL:
-		yajl_gen_null(g);
-		break;
-	case JSON_BOOL:
-		yajl_gen_bool(g, v->truth);
-		break;
-	case JSON_NUMBER:
-		yajl_gen_number(g, v->text, strlen(v->text));
-		break;
-	case JSON_STRING:
-		put_string(g, v->text);
-		break;
-	case JSON_LIST:
-		yajl_gen_array_open(g);
-		for (m = v->first; m; m = m->next)
-			put_value(g, m);
-		yajl_gen_array_close(g);
-		break;
-	case JSON_OBJECT:
-		yajl_gen_map_open(g);
-		for (m = v->first; m; m = m->next) {
-			put_string(g, m->key);
-			put_value(g, m);
-		}
-		yajl_gen_map_close(g);
-		break;
-	}
-}
-
 /* As policy_print() writes it. */
 static int write_out(const struct json *policy, struct recorded *rec)
 {
@@ -92,7 +53,7 @@ static int write_out(const struct json *policy, struct recorded *rec)
 		return -ENOMEM;
 	yajl_gen_config(g, yajl_gen_beautify, 1);
 	yajl_gen_config(g, yajl_gen_indent_string, "  ");
-	put_value(g, policy);
+	edit_put(g, policy);
 	if (yajl_gen_get_buf(g, &text, &len) == yajl_gen_status_ok) {
 		rec->text = malloc(len + 1);
 		ret = rec->text ? 0 : -ENOMEM;
