@@ -22,7 +22,6 @@ SANFLAGS := $(if $(filter 1,$(SAN)),-fsanitize=address -fsanitize=undefined \
 PKGS := libbpf libseccomp yajl libmd libcgroup libcap libelf
 PKG_CFLAGS = $(shell pkg-config --cflags $(PKGS))
 PKG_LIBS = $(shell pkg-config --libs $(PKGS))
-POLICY_LIBS = $(shell pkg-config --libs yajl libseccomp libmd)
 CPPFLAGS += -I$(B) -I$(O)/gen
 CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
 	$(PKG_CFLAGS) -MMD -MP
@@ -43,7 +42,7 @@ bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 skel := $(O)/gen/lh.skel.h
 cmd_obj := $(patsubst %.c,$(B)/%.o,policy-compiler/main.c \
 	$(wildcard policy-compiler/cmd*.c))
-lib_obj := $(filter-out $(cmd_obj),$(patsubst %.c,$(B)/%.o,\
+lib_obj := $(filter-out $(cmd_obj) %/make-filter.o,$(patsubst %.c,$(B)/%.o,\
 	$(wildcard policy-compiler/*.c)))
 sup_obj := $(patsubst %.c,$(B)/%.o,$(wildcard supervisor/*.c))
 programs := $(B)/lh-policy $(B)/lh-supervise
@@ -83,13 +82,11 @@ deps:
 	$$get install $$missing || { $$get update && $$get install $$missing; }
 
 # --- the engine: objects, one linked object, one skeleton, the build's id
-
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(NEED)
 	$(call say,BPF,$<)
 	$(Q)$(CLANG) -O2 -g -Wall -Werror -target bpf -mcpu=v3 \
 		-D__TARGET_ARCH_x86 -Ivmlinux -Ibpf -MMD -MP -c $< -o $@
 
-# bpftool leaves an empty file behind when it fails: hence the second name.
 $(O)/bpf/lh.bpf.o: $(bpf_obj)
 	$(call say,LINK,$@)
 	$(Q)$(BPFTOOL) gen object $@.part $^ && mv $@.part $@
@@ -104,7 +101,6 @@ $(O)/gen/build_id.h: $(O)/bpf/lh.bpf.o bpf/abi.h
 		echo "#define LH_BUILD_ID \"$$id\"" >$@
 
 # --- user space
-
 $(sup_obj): $(skel) $(O)/gen/build_id.h
 $(lib_obj): $(wildcard policy-compiler/data/* policy-compiler/policies/*)
 
@@ -112,20 +108,25 @@ $(B)/%.o: %.c | $(NEED)
 	$(call say,CC,$<)
 	$(Q)$(CC_ALL) -c $< -o $@
 
+# libseccomp is slow: what it makes is made here, and is part of the library.
+$(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter \
+		filter err)
+	$(call say,GEN,$@)
+	$(Q)$(LD_ALL) -o $@.make $^ -lseccomp && $@.make >$@
+$(B)/policy-compiler/filter-ready.o: $(B)/gen/filter.inc
+
 $(lib): $(lib_obj)
 	$(call say,AR,$@)
 	$(Q)$(AR) rcs $@ $^
 
+# --as-needed: nothing is loaded at each start that is not called.
 $(B)/lh-policy: $(cmd_obj) $(lib)
-	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -o $@ $^ $(POLICY_LIBS)
-
 $(B)/lh-supervise: $(sup_obj) $(lib)
+$(programs):
 	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -o $@ $^ $(PKG_LIBS) -lz -lpthread
+	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS) -lz -lpthread
 
 # --- tests
-
 # The harness lives in the kernel's source package only. It is unpacked here.
 $(harness): tools/vm/fetch-kselftest | $(NEED)
 	$(call say,FETCH,$@)
@@ -166,7 +167,6 @@ check-unit: $(unit) $(O)/bpf/lh.bpf.o
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
 check-cli: all ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
-
 check-guest: all tests
 	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)

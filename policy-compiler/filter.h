@@ -23,6 +23,9 @@
 int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
 		 struct err *e);
 
+/* What filter_build() makes of @flags, made when this was built. */
+const struct sock_filter *filter_ready(uint32_t flags, size_t *count);
+
 /* The tables as text: a line each, "allow NAME", "refuse NAME" or
  * "refuse NAME arg N VALUE…", in a fixed order. */
 void filter_dump(FILE *f);

@@ -391,20 +391,18 @@ static struct image lower_head(struct lower *l)
 	return h;
 }
 
-static int lower_finish(struct lower *l, struct image **out, struct err *e)
+static int lower_finish(struct lower *l, struct image **out)
 {
-	struct sock_filter *filter = NULL;
 	struct image head = lower_head(l);
+	const struct sock_filter *filter;
 	size_t insns, len;
 	char *text = NULL;
 	int r;
 
-	r = filter_build(head.flags, &filter, &insns, e);
-	if (!r)
-		r = policy_print(l->p, &text, &len);
+	filter = filter_ready(head.flags, &insns);
+	r = policy_print(l->p, &text, &len);
 	if (!r)
 		r = build_finish(&l->b, &head, filter, insns, text, len, out);
-	free(filter);
 	free(text);
 	return r;
 }
@@ -420,7 +418,7 @@ int policy_lower(const struct policy *p, const struct context *c,
 
 	build_begin(&l.b);
 	lower_all(&l);
-	r = lower_finish(&l, &im, &e);
+	r = lower_finish(&l, &im);
 	if (!r)
 		r = image_check(im, im->size, &e);
 	if (r)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "../../policy-compiler/filter.h"
+#include "../../policy-compiler/image.h"
 #include "kselftest_harness.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
@@ -473,6 +474,23 @@ TEST_F(filter, honest_programs_work)
 			_exit(98);
 		}
 		EXPECT_EQ(0, status_of(pid)) TH_LOG("%s", programs[i]);
+	}
+}
+
+/* What an image gets was made at build time: by this, and the same. */
+TEST(what_is_ready_is_what_would_be_built)
+{
+	static const uint32_t flags[] = { 0, IMAGE_NO_EXEC };
+	const struct sock_filter *ready;
+	struct sock_filter *built;
+	size_t n, count, i;
+
+	for (i = 0; i < ARRAY_SIZE(flags); i++) {
+		ready = filter_ready(flags[i], &n);
+		ASSERT_EQ(0, filter_build(flags[i], &built, &count, NULL));
+		ASSERT_EQ(count, n);
+		EXPECT_EQ(0, memcmp(ready, built, n * sizeof(*ready)));
+		free(built);
 	}
 }
 
