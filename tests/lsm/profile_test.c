@@ -291,19 +291,20 @@ TEST_F(profile, a_recorded_policy_holds_again)
 /* What a session links to is no root for the next one. */
 TEST_F(profile, a_planted_link_opens_nothing_to_the_next_session)
 {
-	const char *file = at(self->w, "outside/file"), *link = "ws/link";
-	char out[8192];
+	char out[8192], file[128], link[128];
 
+	snprintf(file, sizeof(file), "%s/outside/file", self->w->dir);
+	snprintf(link, sizeof(link), "%s/ws/link", self->w->dir);
 	EXPECT_EQ(0, RUN(out, "--", "ln", "-s", "../outside",
-			 at(self->w, "%s", link))) {
+			 link)) {
 		TH_LOG("%s", out);
 	}
-	EXPECT_NE(0, RUN(out, "--sandbox-read-root", at(self->w, "%s", link),
+	EXPECT_NE(0, RUN(out, "--sandbox-read-root", link,
 			 "--", "cat", file));
 	EXPECT_NE(NULL, strstr(out, "a session may have made"));
-	EXPECT_NE(0, RUN(out, "--rw", at(self->w, "%s", link), "--", "touch",
+	EXPECT_NE(0, RUN(out, "--rw", link, "--", "touch",
 			 at(self->w, "outside/new")));
-	EXPECT_NE(0, RUN(out, "--ro", at(self->w, "%s", link), "--", "cat",
+	EXPECT_NE(0, RUN(out, "--ro", link, "--", "cat",
 			 file));
 	/* Named itself, it is granted; and so is what a session has anyway. */
 	EXPECT_EQ(0, RUN(out, "--ro", at(self->w, "outside"), "--", "cat",
@@ -311,8 +312,8 @@ TEST_F(profile, a_planted_link_opens_nothing_to_the_next_session)
 		TH_LOG("%s", out);
 	}
 	EXPECT_EQ(0, RUN(out, "--", "ln", "-sfn", ".",
-			 at(self->w, "%s", link)));
-	EXPECT_EQ(0, RUN(out, "--rw", at(self->w, "%s", link), "--", "cat",
+			 link));
+	EXPECT_EQ(0, RUN(out, "--rw", link, "--", "cat",
 			 at(self->w, "ws/file"))) {
 		TH_LOG("%s", out);
 	}
