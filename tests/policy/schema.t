@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-only
 """The schema before a stock validator: it accepts every policy that compiles,
 also such as nobody wrote, and rejects every bad file that a schema can tell.
