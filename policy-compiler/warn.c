@@ -11,6 +11,7 @@
 
 #include "data.h"
 #include "follow.h"
+#include "index.h"
 #include "warn.h"
 
 struct seen {
@@ -118,16 +119,6 @@ static const struct seen *at_path(const struct warn *w, const char *path,
 	return &w->seen[i];
 }
 
-/* Bytes of the directory above the @len bytes of @path; 0: it is /. */
-static size_t above(const char *path, size_t len)
-{
-	if (len <= 1)
-		return 0;
-	while (path[len - 1] != '/')
-		len--;
-	return len > 1 ? len - 1 : 1;
-}
-
 static bool writable(enum policy_list list)
 {
 	return list == LIST_WORKSPACE || list == LIST_WRITE;
@@ -153,7 +144,7 @@ static const struct seen *denied(const struct warn *w,
 	size_t len = strlen(r->path);
 	const struct seen *s;
 
-	for (; len; len = above(r->path, len))
+	for (; len; len = index_parent(r->path, len))
 		for (s = at_path(w, r->path, len);
 		     s && s < w->seen + w->count &&
 		     !strncmp(s->path, r->path, len) && !s->path[len]; s++)
@@ -173,7 +164,7 @@ static const struct seen *covered(const struct warn *w, size_t i)
 	const struct seen *s, *found = NULL;
 	bool blocked = false;
 
-	for (; len && !blocked; len = above(r->path, len)) {
+	for (; len && !blocked; len = index_parent(r->path, len)) {
 		for (s = at_path(w, r->path, len);
 		     s && s < w->seen + w->count &&
 		     !strncmp(s->path, r->path, len) && !s->path[len]; s++) {
@@ -269,7 +260,7 @@ static bool inside_writable(const struct warn *w, const struct policy_root *r)
 	size_t len = strlen(r->path);
 	const struct seen *s;
 
-	for (; len; len = above(r->path, len))
+	for (; len; len = index_parent(r->path, len))
 		for (s = at_path(w, r->path, len);
 		     s && s < w->seen + w->count &&
 		     !strncmp(s->path, r->path, len) && !s->path[len]; s++)
