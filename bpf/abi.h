@@ -182,6 +182,7 @@ enum lh_op {
 	LH_OP_BIND, LH_OP_CONNECT, LH_OP_SEND, LH_OP_LISTEN, LH_OP_PTRACE,
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
+	LH_OP_ACL, LH_OP_RECEIVE,
 	LH_OP_COUNT,
 };
 
@@ -245,7 +246,8 @@ struct lh_denial {
 	X(unix_may_send) X(ptrace_access_check) X(ptrace_traceme) \
 	X(task_kill) X(task_alloc) X(bpf) X(userns_create) \
 	X(kernel_module_request) X(perf_event_open) X(task_setnice) \
-	X(task_setioprio) X(task_setscheduler) X(path_notify)
+	X(task_setioprio) X(task_setscheduler) X(path_notify) \
+	X(inode_get_acl) X(file_receive)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

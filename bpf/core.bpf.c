@@ -16,6 +16,7 @@ struct lh_session_map lh_sessions SEC(".maps");
 struct lh_unreadable_map lh_unreadable SEC(".maps");
 struct lh_root_map lh_roots SEC(".maps");
 struct lh_name_map lh_names SEC(".maps");
+struct lh_made_map lh_made SEC(".maps");
 
 /* A session's ring is the one of its slot; the engine keeps them. */
 struct {

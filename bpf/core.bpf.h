@@ -50,6 +50,14 @@ extern struct lh_name_map {
 	__type(value, struct lh_name);
 } lh_names SEC(".maps");
 
+/* Of what lies in places that all share: the serial of who made it. */
+extern struct lh_made_map {
+	__uint(type, BPF_MAP_TYPE_INODE_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, __u64);
+} lh_made SEC(".maps");
+
 /* A path to report: kernel addresses, read by probing. 0: none. */
 struct lh_place {
 	__u64 dentry;

@@ -2,6 +2,7 @@
 /*
  * Files: content and names.
  *   file_open                          read, write, exec, listing
+ *   file_receive                       the same of what another opened
  *   path_{mknod,mkdir,symlink,link}    new names
  *   path_{unlink,rmdir,rename}         names that go
  *   path_{truncate,chmod,chown}        content and mode by path
@@ -10,133 +11,11 @@
  *   inode_alloc_security               who made what in shared places
  * Every hook only says what is wanted of which object; lh_judge() decides.
  */
-#include "walk.bpf.h"
+#include "fs.bpf.h"
 
-#define PROC_MAGIC 0x9fa0
-#define TMPFS_MAGIC 0x01021994
-#define DEVPTS_MAGIC 0x1cd1
-#define MQUEUE_MAGIC 0x19800202
-
-#define FMODE_READ 0x1
-#define FMODE_WRITE 0x2
-#define OPEN_FOR_EXEC 0x20	/* __FMODE_EXEC in f_flags */
-#define OPEN_TRUNC 01000
 #define OPEN_TMPFILE 020000000	/* __O_TMPFILE */
 #define RENAME_EXCHANGE 0x2
-
-#define S_IFMT 0170000
-#define S_IFDIR 0040000
-#define S_IFLNK 0120000
-#define S_IFCHR 0020000
-#define S_IFBLK 0060000
-#define S_SETID 06000
-
-/* Of what lies in places that all share: the serial of who made it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_INODE_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u64);
-} lh_made SEC(".maps");
-
-static __always_inline bool made_matters(__u64 magic)
-{
-	return magic == TMPFS_MAGIC || magic == DEVPTS_MAGIC ||
-	       magic == MQUEUE_MAGIC;
-}
-
-static __always_inline __u32 is_mine(struct lh_label *l, struct dentry *d)
-{
-	struct inode *i = d->d_inode;
-	__u64 *maker;
-
-	if (!made_matters(d->d_sb->s_magic))
-		return 0;
-	if (!i)
-		return 1;
-	maker = bpf_inode_storage_get(&lh_made, i, 0, 0);
-	return maker && *maker == l->serial;
-}
-
-/* Judge and record; 1: refuse. */
-static __noinline int fs_refuses(struct lh_label *l, struct lh_ask *q)
-{
-	struct lh_report r = {};
-	__u32 verdict;
-
-	if (!lh_session_of(l))
-		return 1;
-	verdict = lh_judge(l, q);
-	if ((verdict & 0xffff) == LH_WHY_ALLOW)
-		return 0;
-	r.slot = l->slot;
-	r.op = q->op;
-	r.hook = q->hook;
-	r.why = verdict;
-	r.rule = verdict >> 16;
-	r.err = -EACCES;
-	r.access = q->access;
-	r.flags = q->flags;
-	r.path = q->at;
-	r.other = q->other;
-	lh_record(&r);
-	return 1;
-}
-
-/* Refuse for what the request is, not for where the object lies. */
-static __noinline int fs_refuses_kind(struct lh_label *l, struct lh_ask *q,
-				      __u16 why)
-{
-	struct lh_report r = {
-		.slot = l->slot, .op = q->op, .hook = q->hook, .why = why,
-		.err = -EACCES, .access = q->access, .path = q->at,
-	};
-
-	if (lh_session_of(l))
-		lh_record(&r);
-	return 1;
-}
-
-#define FS_ASK(dentry_, mnt_, op_, hook_, access_)			\
-	{								\
-		.at = { (__u64)(dentry_), (__u64)(mnt_) },		\
-		.magic = (dentry_)->d_sb->s_magic,			\
-		.inode = (__u64)(dentry_)->d_inode,			\
-		.access = (access_),					\
-		.mine = is_mine(l, dentry_),				\
-		.op = LH_OP_##op_, .hook = LH_HOOK_##hook_,		\
-	}
-
-static __always_inline int is_dir(struct dentry *d)
-{
-	struct inode *i = d->d_inode;
-
-	return i && (i->i_mode & S_IFMT) == S_IFDIR;
-}
-
-/* Does it take one somewhere else: a directory, or a link to one? */
-static __always_inline int leads(struct dentry *d)
-{
-	struct inode *i = d->d_inode;
-
-	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
-		     (i->i_mode & S_IFMT) == S_IFLNK);
-}
-
-static __always_inline __u32 open_access(struct file *file)
-{
-	__u32 access = 0;
-
-	if (file->f_flags & OPEN_FOR_EXEC)
-		return LH_EXEC;
-	if (file->f_mode & FMODE_READ)
-		access |= LH_READ;
-	/* O_RDONLY | O_TRUNC empties it, and no path hook sees it from 6.2. */
-	if ((file->f_mode & FMODE_WRITE) || (file->f_flags & OPEN_TRUNC))
-		access |= LH_WRITE;
-	/* Neither (O_ACCMODE 3): for ioctl, which can do both. */
-	return access ? access : LH_READ | LH_WRITE;
-}
+#define RENAME_WHITEOUT 0x4
 
 static __noinline int open_refused(struct file *file)
 {
@@ -299,6 +178,8 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	}
 	if (new->d_inode)
 		to.access |= LH_REMOVE;		/* the victim */
+	if (flags & RENAME_WHITEOUT)
+		from.access |= LH_WRITE;	/* a new node in its place */
 	if (flags & RENAME_EXCHANGE) {
 		from.access |= LH_WRITE;
 		if (leads(new)) {
@@ -388,6 +269,28 @@ int BPF_PROG(fs_path_notify, const struct path *path, __u64 mask,
 	struct lh_ask q = FS_ASK(d, path->mnt, WATCH, path_notify, LH_READ);
 
 	return LH_RESULT(fs_refuses(l, &q), EACCES);
+}
+
+static __noinline int receive_refused(struct file *file)
+{
+	struct lh_label *l = lh_label_current();
+
+	if (!l)
+		return 0;
+	struct dentry *d = file->f_path.dentry;
+	struct lh_ask q = FS_ASK(d, file->f_path.mnt, RECEIVE, file_receive,
+				 open_access(file));
+
+	return fs_refuses(l, &q);
+}
+
+SEC("lsm/file_receive")
+int BPF_PROG(fs_file_receive, struct file *file)
+{
+	/* Of what only stands for a place nothing can be read. */
+	if (lh_outside() || (file->f_mode & FMODE_PATH))
+		return 0;
+	return LH_RESULT(receive_refused(file), EACCES);
 }
 
 SEC("lsm/inode_alloc_security")

@@ -192,8 +192,13 @@ static __always_inline void walk_restart(struct lh_walk *w)
 
 	w->renames = LH_READ_AS(struct seqcount, &rename_lock, sequence);
 	w->mounts = LH_READ_AS(struct seqcount, &mount_lock, sequence);
-	w->root = (__u64)LH_READ_AS(struct vfsmount, mnt, mnt_root);
-	w->mount = w->start_mnt - bpf_core_field_offset(struct mount, mnt);
+	w->root = 0;
+	w->mount = 0;
+	if (w->start_mnt) {
+		w->root = (__u64)LH_READ_AS(struct vfsmount, mnt, mnt_root);
+		w->mount = w->start_mnt -
+			   bpf_core_field_offset(struct mount, mnt);
+	}
 	w->dentry = w->start_dentry;
 	__builtin_memset(&w->trail, 0, sizeof(w->trail));
 	if (w->mine)
@@ -226,9 +231,12 @@ static __always_inline long walk_finish(struct lh_walk *w)
 static __always_inline long walk_hop(struct lh_walk *w)
 {
 	struct mount *m = (struct mount *)w->mount;
-	__u64 up = (__u64)LH_READ_AS(struct mount, m, mnt_parent);
+	__u64 up;
 	int i;
 
+	if (!m)			/* asked of the dentry chain alone */
+		return walk_finish(w);
+	up = (__u64)LH_READ_AS(struct mount, m, mnt_parent);
 	/*
 	 * Moved out of the tree that a bind mount shows, and still held: where
 	 * that is mounted says nothing of it.
@@ -377,6 +385,11 @@ static __always_inline __u16 fs_elsewhere(const struct lh_walk *w,
 	return LH_WHY_OUTSIDE_MOUNT;
 }
 
+__noinline __u32 lh_mounts_seq(void)
+{
+	return LH_READ_AS(struct seqcount, &mount_lock, sequence);
+}
+
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 {
 	struct lh_stride c = { .l = l };
@@ -404,7 +417,7 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	if (!w->done)
 		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
 			LH_WHY_UNFINISHED;
-	if (q->access == LH_STAT) {
+	if (q->access == LH_STAT || !q->at.mnt) {
 		/* Only what is denied is hidden. */
 		if (!(w->trail.found & LH_FOUND_DENY))
 			return LH_WHY_ALLOW;

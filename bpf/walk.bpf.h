@@ -11,7 +11,7 @@
 #define LH_CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
 
 struct lh_ask {
-	struct lh_place at;
+	struct lh_place at;	/* no mount: is it denied in its file system? */
 	struct lh_place other;	/* for the record alone */
 	__u64 magic;		/* of the object's superblock */
 	__u64 inode;		/* 0: the name does not exist yet */
@@ -26,5 +26,8 @@ struct lh_ask {
  * verified once, whatever asks.
  */
 __u32 lh_judge(struct lh_label *l, struct lh_ask *q);
+
+/* Odd while a mount comes or goes, and another number after it. */
+__u32 lh_mounts_seq(void);
 
 #endif

@@ -28,7 +28,18 @@
 /* Programs that a kernel may lack a hook for; every other one is required. */
 static const char *const optional[] = {
 	"guard_userns_create",
+	/* Before 6.2 an access list is an attribute like others. */
+	"meta_get_acl", "meta_set_acl", "meta_remove_acl",
 	NULL,
+};
+
+/* Of programs for one hook, the one that takes as many arguments as it has. */
+static const struct {
+	const char *program;
+	int arguments;
+} variants[] = {
+	{ "meta_setattr_2", 2 },
+	{ "meta_setattr_3", 3 },
 };
 
 /* The first warning that libbpf had: it names the program that failed. */
@@ -63,6 +74,22 @@ static bool is_optional(const char *name)
 	return false;
 }
 
+/* Is the program for a hook of another shape than this kernel's, @func? */
+static bool is_other_variant(const char *name, const struct btf *btf, int func)
+{
+	const struct btf_type *t;
+	size_t i;
+
+	for (i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
+		if (strcmp(variants[i].program, name))
+			continue;
+		t = btf__type_by_id(btf, func);
+		t = t ? btf__type_by_id(btf, t->type) : NULL;
+		return !t || btf_vlen(t) != variants[i].arguments;
+	}
+	return false;
+}
+
 /* Does the kernel say that it cannot or will not, or is it something else? */
 static bool is_kernels(int err)
 {
@@ -79,13 +106,16 @@ static int hooks_select(struct lh *lh, const struct btf *btf, struct err *e)
 
 	bpf_object__for_each_program(p, lh->obj) {
 		const char *sec = bpf_program__section_name(p);
+		const char *name = bpf_program__name(p);
+		int id;
 
 		if (strncmp(sec, "lsm/", 4))
 			continue;
 		snprintf(func, sizeof(func), "bpf_lsm_%s", sec + 4);
-		if (btf__find_by_name_kind(btf, func, BTF_KIND_FUNC) > 0)
+		id = btf__find_by_name_kind(btf, func, BTF_KIND_FUNC);
+		if (id > 0 && !is_other_variant(name, btf, id))
 			continue;
-		if (!is_optional(bpf_program__name(p)))
+		if (id <= 0 && !is_optional(name))
 			return err_set(e, -ENOTSUP, "this kernel has no LSM "
 				       "hook %s; 6.1 or later with "
 				       "CONFIG_BPF_LSM and "

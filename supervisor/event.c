@@ -31,7 +31,8 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_NAMESPACE] = "namespace", [LH_OP_MODULE] = "module",
 	[LH_OP_PERF] = "perf", [LH_OP_FORK] = "fork",
 	[LH_OP_SETATTR] = "setattr", [LH_OP_SCHED] = "sched",
-	[LH_OP_WATCH] = "watch",
+	[LH_OP_WATCH] = "watch", [LH_OP_ACL] = "acl",
+	[LH_OP_RECEIVE] = "receive",
 };
 
 static const struct {

@@ -92,9 +92,14 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct list_head {
+	struct list_head *next, *prev;
+};
+
 struct super_block {
 	unsigned long s_magic;
 	struct dentry *s_root;
+	struct list_head s_mounts;
 };
 
 struct inode {
@@ -123,6 +128,7 @@ struct mount {
 	struct dentry *mnt_mountpoint;
 	struct vfsmount mnt;
 	struct mnt_namespace *mnt_ns;
+	struct list_head mnt_instance;	/* in super_block.s_mounts; to 6.17 */
 };
 
 struct path {
@@ -185,6 +191,12 @@ struct signal_struct {
 	struct pid *pids[4];
 };
 
+struct cred;
+
+struct nsproxy {
+	struct mnt_namespace *mnt_ns;
+};
+
 struct task_struct {
 	int pid;
 	int tgid;
@@ -195,6 +207,8 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct css_set *cgroups;
+	const struct cred *cred, *real_cred;
+	struct nsproxy *nsproxy;
 	struct hlist_node pid_links[4];
 	struct bpf_local_storage *bpf_storage;
 };
@@ -221,7 +235,12 @@ struct unix_sock {
 };
 
 struct kernel_siginfo;
-struct cred;
+struct iattr {
+	unsigned int ia_valid;
+};
+
+struct mnt_idmap;
+struct posix_acl;
 union bpf_attr;
 struct perf_event_attr;
 

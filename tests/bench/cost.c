@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -60,6 +61,37 @@ static void do_stat(void)
 
 	if (stat(file[1], &st))
 		die("stat");
+}
+
+/* To run it, as a loader does with a library. */
+static void do_mmap(void)
+{
+	static int fd = -1;
+	void *p;
+
+	if (fd < 0)
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+	p = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (p == MAP_FAILED || munmap(p, 4096))
+		die("mmap");
+}
+
+static void do_mprotect(void)
+{
+	static void *p;
+
+	if (!p)
+		p = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+	if (mprotect(p, 4096, PROT_READ | PROT_WRITE) ||
+	    mprotect(p, 4096, PROT_READ))
+		die("mprotect");
+}
+
+static void do_utimes(void)
+{
+	if (utimensat(AT_FDCWD, file[1], NULL, 0))
+		die("utimensat");
 }
 
 static void do_rename(void)
@@ -208,6 +240,9 @@ int main(int argc, char **argv)
 		measure(argv[1], name, do_open, 500);
 	}
 	measure(argv[1], "stat", do_stat, 500);
+	measure(argv[1], "utimes", do_utimes, 500);
+	measure(argv[1], "mmap+munmap", do_mmap, 500);
+	measure(argv[1], "mprotect*2", do_mprotect, 500);
 	measure(argv[1], "rename*2", do_rename, 200);
 	measure(argv[1], "fork+exit", do_fork, 30);
 	measure(argv[1], "fork+exec", do_exec, 30);

@@ -161,7 +161,6 @@ static const struct call calls[] = {
 	{ "keyctl", SYS_keyctl, EPERM },
 	{ "bpf", SYS_bpf, EPERM },
 	{ "open_by_handle_at", SYS_open_by_handle_at, EPERM },
-	{ "fanotify_init", SYS_fanotify_init, EPERM },
 	{ "move_mount", SYS_move_mount, EPERM },
 	{ "mount_setattr", SYS_mount_setattr, EPERM },
 	{ "no such call", 1000, ENOSYS },

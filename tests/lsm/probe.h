@@ -33,6 +33,7 @@ extern const struct probe_op probe_process_ops[];
 extern const struct probe_op probe_kernel_ops[];
 extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_table_ops[];
+extern const struct probe_op probe_attr_ops[];
 
 /* Find the operation and run it: 0 or errno, -1 if there is none such. */
 int probe_run(char **arg, struct probe_reply *r);

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "probe.h"
@@ -100,6 +102,36 @@ static int do_chmod(char **a)
 	return probe_errno(chmod(a[0], 0755));
 }
 
+static int do_utimes(char **a)
+{
+	return probe_errno(utimensat(AT_FDCWD, a[0], NULL, 0));
+}
+
+/* Not every file system has attributes; what matters is who says no. */
+static int do_setxattr(char **a)
+{
+	int err = probe_errno(setxattr(a[0], "user.lh", "1", 1, 0));
+
+	return err == EOPNOTSUPP ? 0 : err;
+}
+
+static int do_getxattr(char **a)
+{
+	char value[16];
+	int err = probe_errno(getxattr(a[0], "user.lh", value, sizeof(value)));
+
+	return err == EOPNOTSUPP || err == ENODATA ? 0 : err;
+}
+
+/* Of what is no link the kernel says EINVAL, once it may be looked at. */
+static int do_readlink(char **a)
+{
+	char target[PATH_MAX];
+	int err = probe_errno(readlink(a[0], target, sizeof(target)));
+
+	return err == EINVAL ? 0 : err;
+}
+
 static int do_exec(char **a)
 {
 	char *argv[] = { a[0], "pid", NULL };
@@ -162,6 +194,8 @@ static int op_table(char **a, struct probe_reply *r)
 		{ "symlink", do_symlink },	{ "link", do_link },
 		{ "rename", do_rename },	{ "remove", do_remove },
 		{ "truncate", do_truncate },	{ "chmod", do_chmod },
+		{ "utimes", do_utimes },	{ "setxattr", do_setxattr },
+		{ "getxattr", do_getxattr },	{ "readlink", do_readlink },
 		{ "exec", do_exec },		{ "connect", do_connect },
 		{ "bind", do_bind },
 	};

@@ -150,15 +150,16 @@ bool denied(struct session *s, const char *operation, const char *path,
 	long from = s->seen;
 
 	while (!next_until(s, &d, &end)) {
-		if (!strcmp(d.operation, operation) &&
+		if ((!operation || !strcmp(d.operation, operation)) &&
 		    (!path || !strcmp(d.path, path)) &&
 		    (!rule || strstr(d.rule, rule)))
 			return true;
 		fprintf(stderr, "# record: %lld %s %s rule=%s why=%s\n",
 			d.seq, d.operation, d.path, d.rule, d.reason);
 	}
-	fprintf(stderr, "# no record: %s %s rule~%s\n", operation,
-		path ? path : "(any)", rule ? rule : "(any)");
+	fprintf(stderr, "# no record: %s %s rule~%s\n",
+		operation ? operation : "(any)", path ? path : "(any)",
+		rule ? rule : "(any)");
 	s->seen = from;
 	return false;
 }

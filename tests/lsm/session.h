@@ -100,7 +100,7 @@ int denial_now(struct session *s, struct denial *d);
 int denial_next(struct session *s, struct denial *d);
 /*
  * A record that says so comes within a few seconds; those before it are
- * skipped. @path and @rule may be NULL; @rule is a part of the record's.
+ * skipped. All but @s may be NULL; @rule is a part of the record's.
  */
 bool denied(struct session *s, const char *operation, const char *path,
 	    const char *rule);

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the hooks on files share: how a question is put, and how a refusal is
+ * recorded. fs.bpf.c asks by path, meta.bpf.c by dentry alone.
+ */
+#ifndef LH_FS_BPF_H
+#define LH_FS_BPF_H
+
+#include "walk.bpf.h"
+
+#define PROC_MAGIC 0x9fa0
+#define TMPFS_MAGIC 0x01021994
+#define DEVPTS_MAGIC 0x1cd1
+#define MQUEUE_MAGIC 0x19800202
+
+#define FMODE_READ 0x1
+#define FMODE_WRITE 0x2
+#define FMODE_PATH 0x4000
+#define OPEN_FOR_EXEC 0x20	/* __FMODE_EXEC in f_flags */
+#define OPEN_TRUNC 01000
+
+#define S_IFMT 0170000
+#define S_IFREG 0100000
+#define S_IFDIR 0040000
+#define S_IFLNK 0120000
+#define S_IFCHR 0020000
+#define S_IFBLK 0060000
+#define S_SETID 06000
+
+static __always_inline bool made_matters(__u64 magic)
+{
+	return magic == TMPFS_MAGIC || magic == DEVPTS_MAGIC ||
+	       magic == MQUEUE_MAGIC;
+}
+
+static __always_inline __u32 is_mine(struct lh_label *l, struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+	__u64 *maker;
+
+	if (!made_matters(d->d_sb->s_magic))
+		return 0;
+	if (!i)
+		return 1;
+	maker = bpf_inode_storage_get(&lh_made, i, 0, 0);
+	return maker && *maker == l->serial;
+}
+
+/* Record what lh_judge() said, unless it allows; 1: refuse. */
+static __always_inline int fs_record(struct lh_label *l, struct lh_ask *q,
+				     __u32 verdict)
+{
+	struct lh_report r = {};
+
+	if ((verdict & 0xffff) == LH_WHY_ALLOW)
+		return 0;
+	r.slot = l->slot;
+	r.op = q->op;
+	r.hook = q->hook;
+	r.why = verdict;
+	r.rule = verdict >> 16;
+	r.err = -EACCES;
+	r.access = q->access;
+	r.flags = q->flags;
+	r.path = q->at;
+	r.other = q->other;
+	lh_record(&r);
+	return 1;
+}
+
+/* Judge and record; 1: refuse. Unused where there are mounts to ask over. */
+static __noinline __attribute__((unused)) int fs_refuses(struct lh_label *l,
+							  struct lh_ask *q)
+{
+	if (!lh_session_of(l))
+		return 1;
+	return fs_record(l, q, lh_judge(l, q));
+}
+
+/* Refuse for what the request is, not for where the object lies. */
+static __always_inline int fs_refuses_kind(struct lh_label *l,
+					   struct lh_ask *q, __u16 why)
+{
+	struct lh_report r = {
+		.slot = l->slot, .op = q->op, .hook = q->hook, .why = why,
+		.err = -EACCES, .access = q->access, .path = q->at,
+	};
+
+	if (lh_session_of(l))
+		lh_record(&r);
+	return 1;
+}
+
+#define FS_ASK(dentry_, mnt_, op_, hook_, access_)			\
+	{								\
+		.at = { (__u64)(dentry_), (__u64)(mnt_) },		\
+		.magic = (dentry_)->d_sb->s_magic,			\
+		.inode = (__u64)(dentry_)->d_inode,			\
+		.access = (access_),					\
+		.mine = is_mine(l, dentry_),				\
+		.op = LH_OP_##op_, .hook = LH_HOOK_##hook_,		\
+	}
+
+static __always_inline int is_dir(struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+
+	return i && (i->i_mode & S_IFMT) == S_IFDIR;
+}
+
+/* Does it take one somewhere else: a directory, or a link to one? */
+static __always_inline int leads(struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+
+	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
+		     (i->i_mode & S_IFMT) == S_IFLNK);
+}
+
+/* What may be done through an open file. */
+static __always_inline __u32 open_access(struct file *file)
+{
+	__u32 access = 0;
+
+	if (file->f_flags & OPEN_FOR_EXEC)
+		return LH_EXEC;
+	if (file->f_mode & FMODE_READ)
+		access |= LH_READ;
+	/* O_RDONLY | O_TRUNC empties it, and no path hook sees it from 6.2. */
+	if ((file->f_mode & FMODE_WRITE) || (file->f_flags & OPEN_TRUNC))
+		access |= LH_WRITE;
+	/* Neither (O_ACCMODE 3): for ioctl, which can do both. */
+	return access ? access : LH_READ | LH_WRITE;
+}
+
+#endif
