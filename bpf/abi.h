@@ -33,6 +33,7 @@
 #define LH_BLOOM_WORDS 64	/* words of a session's root filter */
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */
+#define LH_IPC_MAX 65536	/* System V objects of all sessions together */
 #define LH_COMM_LEN 16
 #define LH_RULE_NONE 0		/* no rule: the default refused */
 
@@ -133,8 +134,18 @@ struct lh_session {
 	__u32 wild_count;
 	__u32 supervisor;	/* its pid, as pid namespace pidns counts */
 	__u64 pidns;		/* inode number of that namespace */
+	__u64 made;		/* 1: IPC objects that must be swept */
 	struct lh_wild wild[LH_WILD_MAX];
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
+};
+
+enum lh_ipc_kind { LH_IPC_SHM = 1, LH_IPC_SEM = 2, LH_IPC_MSG = 3 };
+
+/* A System V object that a session made. */
+struct lh_ipc {
+	__u64 serial;
+	__u32 kind;		/* enum lh_ipc_kind */
+	__s32 id;		/* -1: nobody asked yet */
 };
 
 #define LH_SCRATCH_WORDS 72
@@ -182,7 +193,7 @@ enum lh_op {
 	LH_OP_BIND, LH_OP_CONNECT, LH_OP_SEND, LH_OP_LISTEN, LH_OP_PTRACE,
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
-	LH_OP_ACL, LH_OP_RECEIVE,
+	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA,
 	LH_OP_COUNT,
 };
 
@@ -218,8 +229,8 @@ struct lh_denial {
 	__s16 err;		/* what the caller got, negative errno */
 	__u32 access;		/* LH_READ… that were wanted */
 	__u32 flags;		/* LH_DENIAL_* */
-	__u32 target;		/* pid of the other process, or 0 */
-	__u32 arg;		/* signal, socket type, ptrace mode */
+	__u32 target;		/* pid of the other process, IPC key, or 0 */
+	__u32 arg;		/* signal, socket type, ptrace mode, IPC id */
 	__u16 family;		/* of a socket, or 0 */
 	__u16 protocol;
 	__u16 port;		/* host order */
@@ -247,7 +258,8 @@ struct lh_denial {
 	X(task_kill) X(task_alloc) X(bpf) X(userns_create) \
 	X(kernel_module_request) X(perf_event_open) X(task_setnice) \
 	X(task_setioprio) X(task_setscheduler) X(path_notify) \
-	X(inode_get_acl) X(file_receive)
+	X(inode_get_acl) X(file_receive) X(ipc_permission) X(shm_shmctl) \
+	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,
@@ -263,8 +275,9 @@ _Static_assert(sizeof(struct lh_name) == 24, "no padding");
 _Static_assert(sizeof(struct lh_wild) == 24, "no padding");
 _Static_assert(sizeof(struct lh_item) == 48, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
-_Static_assert(sizeof(struct lh_session) == 72 + LH_WILD_MAX * 24 +
+_Static_assert(sizeof(struct lh_session) == 80 + LH_WILD_MAX * 24 +
 	       LH_BLOOM_WORDS * 8, "no padding");
+_Static_assert(sizeof(struct lh_ipc) == 16, "no padding");
 _Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,
 	       "no padding");
 _Static_assert(sizeof(struct lh_denial) == 120, "no padding");

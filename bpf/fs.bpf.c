@@ -8,7 +8,8 @@
  *   path_{truncate,chmod,chown}        content and mode by path
  *   path_notify                        watches, which list by and by
  *   inode_getattr                      what lies in a denied root is not seen
- *   inode_alloc_security               who made what in shared places
+ *   inode_alloc_security               who made what in shared places, or
+ *                                      in none
  * Every hook only says what is wanted of which object; lh_judge() decides.
  */
 #include "fs.bpf.h"
@@ -16,6 +17,21 @@
 #define OPEN_TMPFILE 020000000	/* __O_TMPFILE */
 #define RENAME_EXCHANGE 0x2
 #define RENAME_WHITEOUT 0x4
+
+/* A device other than null, zero, full, random, urandom, tty and ptmx. */
+static __always_inline __u16 is_device(struct inode *i)
+{
+	__u32 type = i->i_mode & S_IFMT, dev = i->i_rdev;
+
+	if (type == S_IFBLK)
+		return 1;
+	if (type != S_IFCHR)
+		return 0;
+	/* Numbers within the kernel: twenty bits of minor. */
+	return !(dev == (1 << 20 | 3) || dev == (1 << 20 | 5) ||
+		 (dev >= (1 << 20 | 7) && dev <= (1 << 20 | 9)) ||
+		 dev == (5 << 20) || dev == (5 << 20 | 2));
+}
 
 static __noinline int open_refused(struct file *file)
 {
@@ -27,6 +43,7 @@ static __noinline int open_refused(struct file *file)
 	struct lh_ask q = FS_ASK(d, file->f_path.mnt, OPEN, file_open,
 				 open_access(file));
 
+	q.device = is_device(file->f_inode);
 	if (q.access == LH_EXEC)
 		q.op = LH_OP_EXEC;
 	/* No path_mknod saw the mode of an unnamed file. */
@@ -176,7 +193,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 		from.access |= LH_MOVE;
 		to.access |= LH_BECOME;
 	}
-	if (new->d_inode)
+	if (inode_number(l, new))
 		to.access |= LH_REMOVE;		/* the victim */
 	if (flags & RENAME_WHITEOUT)
 		from.access |= LH_WRITE;	/* a new node in its place */
@@ -297,12 +314,19 @@ SEC("lsm/inode_alloc_security")
 int BPF_PROG(fs_inode_alloc_security, struct inode *inode)
 {
 	struct lh_label *l = lh_label_current();
-	__u64 serial;
+	struct lh_session *s;
+	__u64 magic, serial;
 	int failed = 0;
 
-	if (!l || !made_matters(inode->i_sb->s_magic))
+	if (!l)
+		return 0;
+	magic = inode->i_sb->s_magic;
+	if (!made_matters(magic))
 		return 0;
 	serial = l->serial;
+	s = magic == MQUEUE_MAGIC ? lh_session_of(l) : NULL;
+	if (s)
+		s->made = 1;
 	if (!bpf_inode_storage_get(&lh_made, inode, &serial,
 				   BPF_LOCAL_STORAGE_GET_F_CREATE))
 		failed = 1;

@@ -8,11 +8,6 @@
 
 #include "walk.bpf.h"
 
-#define PROC_MAGIC 0x9fa0
-#define TMPFS_MAGIC 0x01021994
-#define DEVPTS_MAGIC 0x1cd1
-#define MQUEUE_MAGIC 0x19800202
-
 #define FMODE_READ 0x1
 #define FMODE_WRITE 0x2
 #define FMODE_PATH 0x4000
@@ -30,20 +25,35 @@
 static __always_inline bool made_matters(__u64 magic)
 {
 	return magic == TMPFS_MAGIC || magic == DEVPTS_MAGIC ||
-	       magic == MQUEUE_MAGIC;
+	       magic == MQUEUE_MAGIC || magic == PIPEFS_MAGIC ||
+	       magic == HUGETLBFS_MAGIC;
 }
 
-static __always_inline __u32 is_mine(struct lh_label *l, struct dentry *d)
+static __always_inline bool made_by(struct lh_label *l, struct inode *i)
 {
-	struct inode *i = d->d_inode;
-	__u64 *maker;
+	__u64 *maker = i ? bpf_inode_storage_get(&lh_made, i, 0, 0) : NULL;
 
+	return maker && *maker == l->serial;
+}
+
+/*
+ * A dentry's inode, or 0 for a name that is not there yet. Some verifiers hold
+ * that it cannot be NULL and drop the test of it: out of the scratch it comes
+ * as a number, of which they know nothing.
+ */
+static __always_inline __u64 inode_number(struct lh_label *l, struct dentry *d)
+{
+	*(volatile __u64 *)&l->scratch[0] = (__u64)d->d_inode;
+	return *(volatile __u64 *)&l->scratch[0];
+}
+
+static __always_inline __u16 is_mine(struct lh_label *l, struct dentry *d)
+{
 	if (!made_matters(d->d_sb->s_magic))
 		return 0;
-	if (!i)
-		return 1;
-	maker = bpf_inode_storage_get(&lh_made, i, 0, 0);
-	return maker && *maker == l->serial;
+	if (inode_number(l, d))
+		return made_by(l, d->d_inode);
+	return made_by(l, d->d_parent->d_inode) ? 1 : LH_MINE_NEW;
 }
 
 /* Record what lh_judge() said, unless it allows; 1: refuse. */

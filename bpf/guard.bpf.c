@@ -70,3 +70,9 @@ int BPF_PROG(guard_perf_event_open, struct perf_event_attr *attr, int type)
 {
 	return GUARD(PERF, perf_event_open);
 }
+
+SEC("lsm/quotactl")
+int BPF_PROG(guard_quotactl, int cmds, int type, int id, struct super_block *sb)
+{
+	return GUARD(QUOTA, quotactl);
+}

@@ -7,22 +7,6 @@
  */
 #include "walk.bpf.h"
 
-#define PROC_MAGIC 0x9fa0
-#define CGROUP_MAGIC 0x27e0eb
-#define CGROUP2_MAGIC 0x63677270
-#define BPFFS_MAGIC 0xcafe4a11
-#define MQUEUE_MAGIC 0x19800202
-#define PIPEFS_MAGIC 0x50495045
-#define SOCKFS_MAGIC 0x534f434b
-#define ANON_INODE_FS_MAGIC 0x09041934
-#define PID_FS_MAGIC 0x50494446
-#define TMPFS_MAGIC 0x01021994
-#define HUGETLBFS_MAGIC 0x958458f6
-#define NSFS_MAGIC 0x6e736673
-
-#define MNT_INTERNAL 0x4000
-#define MNT_NS_NONE (-22)	/* mnt_ns of a mount that is in no namespace */
-
 /* Both begin with a struct seqcount: odd while a change is under way. */
 extern const void rename_lock __ksym;
 extern const void mount_lock __ksym;
@@ -53,7 +37,10 @@ struct lh_walk {
 	__u8 done;
 	__u8 mine;		/* this session made the object, or would */
 	__u8 strayed;		/* left a mount without meeting its root */
-	__u8 pad[5];
+	__u8 ungranted;		/* no grant counts from here on */
+	__u8 pad[4];
+	__u32 special;		/* LH_SPECIAL_* */
+	__u32 pad2;
 };
 
 _Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
@@ -111,7 +98,7 @@ static long names_step(__u32 k, struct names_walk *n)
 	name = bpf_map_lookup_elem(&lh_names, &n->key);
 	if (!name)
 		return 1;
-	lh_trail_name(&w->trail, name, at == 0, w->aside);
+	lh_trail_name(&w->trail, name, at == 0, w->aside | w->ungranted);
 	n->key.parent = name->node;
 	n->lens = name->name_lens;
 	return !name->node;
@@ -145,7 +132,7 @@ __noinline int lh_meet_root(struct lh_label *l)
 		n.count = w->aside ? w->beside_count : w->count;
 		bpf_loop(LH_NAME_DEPTH, names_step, &n, 0);
 	}
-	lh_trail_root(&w->trail, r, w->self, w->aside);
+	lh_trail_root(&w->trail, r, w->self, w->aside | w->ungranted);
 	return 0;
 }
 
@@ -207,6 +194,7 @@ static __always_inline void walk_restart(struct lh_walk *w)
 	w->beside_count = 0;
 	w->aside = 0;
 	w->strayed = 0;
+	w->ungranted = 0;
 	w->self = 1;
 }
 
@@ -270,6 +258,9 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	parent = (__u64)LH_READ_AS(struct dentry, here, d_parent);
 	w->inode = inode;
 	w->parent = parent;
+	if ((parent == here && (w->special & LH_SPECIAL_SHUT)) ||
+	    (!w->self && (w->special & LH_SPECIAL_BARE)))
+		w->ungranted = 1;
 	bit = lh_bloom_bit(LH_LOW_HALF(inode));
 	if (c->s->bloom[(bit >> 6) & (LH_BLOOM_WORDS - 1)] &
 	    (1ULL << (bit & 63)))
@@ -279,6 +270,8 @@ static long walk_step(__u32 i, struct lh_stride *c)
 		if (w->self || (c->s->wild_lens & lh_len_bit(len)))
 			lh_meet_wild(c->l);
 	}
+	if (!w->self && w->mine == LH_MINE_NEW)
+		w->trail.found &= ~LH_FOUND_MINE;
 	w->self = 0;
 	if (w->parent == here)
 		return walk_hop(w);
@@ -291,100 +284,6 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	return 0;
 }
 
-/* Is the process behind a file of /proc in this session? */
-static __noinline int proc_is_own(struct lh_session *s, struct pid *pid)
-{
-	struct hlist_node *n;
-	struct task_struct *t;
-	__u64 links = bpf_core_field_offset(struct task_struct, pid_links);
-
-	/* tasks[1]: a thread group; tasks[0]: one thread */
-	n = BPF_CORE_READ(pid, tasks[1].first);
-	if (n) {
-		t = (void *)((__u64)n - links - sizeof(struct hlist_node));
-	} else {
-		n = BPF_CORE_READ(pid, tasks[0].first);
-		if (!n)
-			return 0;
-		t = (void *)((__u64)n - links);
-	}
-	/* Itself, wherever somebody outside may have moved it. */
-	if (BPF_CORE_READ(t, tgid) == (int)(bpf_get_current_pid_tgid() >> 32))
-		return 1;
-	return (__u64)BPF_CORE_READ(t, cgroups, dfl_cgrp) == s->cgroup;
-}
-
-static __always_inline struct pid *proc_pid(__u64 inode)
-{
-	struct proc_inode *p = (void *)(inode -
-		bpf_core_field_offset(struct proc_inode, vfs_inode));
-
-	return inode ? BPF_CORE_READ(p, pid) : NULL;
-}
-
-/*
- * File systems whose objects are judged by what they are. 1: decided, *why
- * says how; 0: the walk decides.
- */
-static __always_inline int fs_special(struct lh_session *s,
-				      const struct lh_ask *q, __u16 *why)
-{
-	struct pid *pid;
-
-	switch (q->magic) {
-	case PROC_MAGIC:
-		pid = proc_pid(q->inode);
-		if (!pid)
-			return 0;
-		*why = proc_is_own(s, pid) ? LH_WHY_ALLOW : LH_WHY_PROCESS;
-		return 1;
-	case CGROUP_MAGIC:
-	case CGROUP2_MAGIC:
-		if (!(q->access & LH_CHANGE))
-			return 0;
-		*why = LH_WHY_GUARD;
-		return 1;
-	case BPFFS_MAGIC:
-		*why = q->access == LH_STAT ? LH_WHY_ALLOW : LH_WHY_GUARD;
-		return 1;
-	/*
-	 * Only who holds a descriptor gets here. From 6.9 a pidfd is opened as
-	 * a file; what it can do to its process the process hooks judge. The
-	 * kernel itself refuses to open the others anew, as programs expect.
-	 */
-	case PID_FS_MAGIC:
-	case SOCKFS_MAGIC:
-	case ANON_INODE_FS_MAGIC:
-	case PIPEFS_MAGIC:
-		*why = LH_WHY_ALLOW;
-		return 1;
-	}
-	return 0;
-}
-
-/*
- * The chain ended in a mount other than the session's top: what is it? A
- * backing file of overlayfs lies on a private mount, after the user's own
- * file was judged; a memfd on the kernel's. Anything else is outside.
- */
-static __always_inline __u16 fs_elsewhere(const struct lh_walk *w,
-					  const struct lh_ask *q)
-{
-	struct mount *m = (struct mount *)w->mount;
-	int flags = BPF_CORE_READ(m, mnt.mnt_flags);
-
-	if ((long)BPF_CORE_READ(m, mnt_ns) != MNT_NS_NONE)
-		return LH_WHY_OUTSIDE_MOUNT;
-	if (!(flags & MNT_INTERNAL))
-		return LH_WHY_ALLOW;
-	if (q->magic == MQUEUE_MAGIC && q->mine)
-		return LH_WHY_ALLOW;
-	if (q->magic == TMPFS_MAGIC || q->magic == HUGETLBFS_MAGIC ||
-	    (q->magic == NSFS_MAGIC && !(q->access & LH_CHANGE)))
-		return LH_WHY_ALLOW;
-	return LH_WHY_OUTSIDE_MOUNT;
-}
-
 __noinline __u32 lh_mounts_seq(void)
 {
 	return LH_READ_AS(struct seqcount, &mount_lock, sequence);
@@ -395,7 +294,7 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	struct lh_stride c = { .l = l };
 	struct lh_verdict v = {};
 	struct lh_walk *w;
-	__u32 slot;
+	__u32 slot, special;
 
 	if (!l || !q)
 		return LH_WHY_INTERNAL;
@@ -403,9 +302,11 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
 	if (!c.s)
 		return LH_WHY_INTERNAL;
-	if (fs_special(c.s, q, &v.why))
-		return v.why;
+	special = lh_special(l, q);
+	if (special & LH_SPECIAL_DECIDED)
+		return special & 0xffff;
 	w = WALK(l);
+	w->special = special;
 	w->access = q->access;
 	w->mine = q->mine;
 	w->start_dentry = q->at.dentry;
@@ -417,7 +318,8 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	if (!w->done)
 		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
 			LH_WHY_UNFINISHED;
-	if (q->access == LH_STAT || !q->at.mnt) {
+	if (q->access == LH_STAT || !q->at.mnt ||
+	    (w->special & LH_SPECIAL_FREE)) {
 		/* Only what is denied is hidden. */
 		if (!(w->trail.found & LH_FOUND_DENY))
 			return LH_WHY_ALLOW;
@@ -426,7 +328,7 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	v = lh_trail_judge(&w->trail, q->access);
 	/* First: a memfd and its like have no parent, and so always stray. */
 	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
-		return fs_elsewhere(w, q);
+		return lh_elsewhere(q, w->mount, v.why | (__u32)v.rule << 16);
 	if (w->strayed && v.why != LH_WHY_DENIED)
 		return LH_WHY_OUTSIDE_MOUNT;
 	return v.why | (__u32)v.rule << 16;

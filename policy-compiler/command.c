@@ -137,6 +137,7 @@ static int add_descriptor(struct builder *b, int given, uint16_t rule)
 int command_stdio(struct builder *b)
 {
 	uint16_t rule;
+	size_t k;
 	int i, r;
 
 	if (!b->o->stdio)
@@ -144,5 +145,7 @@ int command_stdio(struct builder *b)
 	r = table_new_rule(b, "builtin:stdio", &rule);
 	for (i = 0; i < 3 && !r; i++)
 		r = add_descriptor(b, b->o->stdio[i], rule);
+	for (k = 0; k < b->o->kept_count && !r; k++)
+		r = add_descriptor(b, b->o->kept[k], rule);
 	return r;
 }

@@ -86,8 +86,10 @@ static const char *const allowed[] = {
 	"map_shadow_stack", "futex_wake", "futex_wait", "futex_requeue",
 	"lsm_get_self_attr", "lsm_list_modules", "mseal", "setxattrat",
 	"getxattrat", "listxattrat", "removexattrat", "fanotify_init",
-	"fanotify_mark", "mq_open",
-	"mq_timedsend", "mq_timedreceive", "mq_notify", "mq_getsetattr",
+	"fanotify_mark", "mq_open", "mq_unlink", "mq_timedsend",
+	"mq_timedreceive", "mq_notify", "mq_getsetattr", "shmget", "shmat",
+	"shmctl", "shmdt", "semget", "semop", "semtimedop", "semctl", "msgget",
+	"msgsnd", "msgrcv", "msgctl", "quotactl", "quotactl_fd",
 };
 
 static const char *const refused[] = {
@@ -100,14 +102,11 @@ static const char *const refused[] = {
 	"fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
 	"open_tree_attr", "setns", "open_by_handle_at",
 	/* What processes outside share, and no program judges. */
-	"add_key", "request_key", "keyctl", "shmget", "shmat", "shmctl",
-	"shmdt", "semget", "semop", "semtimedop", "semctl", "msgget", "msgsnd",
-	"msgrcv", "msgctl", "mq_unlink",
+	"add_key", "request_key", "keyctl",
 	/* The machine. */
 	"kexec_load", "kexec_file_load", "init_module", "finit_module",
-	"delete_module", "reboot", "swapon", "swapoff", "acct", "quotactl",
-	"quotactl_fd", "syslog", "settimeofday", "clock_settime", "adjtimex",
-	"clock_adjtime", "sethostname", "setdomainname", "vhangup", "iopl",
+	"delete_module", "reboot", "swapon", "swapoff", "acct", "syslog",
+	"settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "vhangup", "iopl",
 	"ioperm", "modify_ldt", "lookup_dcookie", "ustat",
 	"lsm_set_self_attr",
 };

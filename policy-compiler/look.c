@@ -9,11 +9,15 @@
 #include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 
 #include "look.h"
 
 #define MQUEUE_MAGIC 0x19800202
+#define CONFIGFS_MAGIC 0x62656570
+#define FUSECTL_MAGIC 0x65735543
+#define CHANGES (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
 
 static size_t object_of(const struct table *t, const struct entry *p)
 {
@@ -136,7 +140,8 @@ int look_at(struct entries *es, const struct table *t, const char *path,
 	return 0;
 }
 
-const char *look_below_mount(const struct entries *es, const struct look *l)
+/* The step that the object's file system is mounted at. */
+static size_t mount_step(const struct entries *es, const struct look *l)
 {
 	uint32_t entry = l->way.entry;
 	size_t at = l->missing;
@@ -146,6 +151,13 @@ const char *look_below_mount(const struct entries *es, const struct look *l)
 		entry = es->entry[entry].parent;
 		at++;
 	}
+	return at;
+}
+
+const char *look_below_mount(const struct entries *es, const struct look *l)
+{
+	size_t at = mount_step(es, l);
+
 	return at ? l->steps[at - 1].name : NULL;
 }
 
@@ -156,9 +168,10 @@ const char *look_below_mount(const struct entries *es, const struct look *l)
 static bool is_special(const struct entries *es, const struct look *l,
 		       uint32_t access, __u16 *why)
 {
-	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
 	const char *name;
 
+	if (access == LH_STAT && l->magic != PROC_SUPER_MAGIC)
+		return false;
 	switch (l->magic) {
 	case PROC_SUPER_MAGIC:
 		name = look_below_mount(es, l);
@@ -171,20 +184,75 @@ static bool is_special(const struct entries *es, const struct look *l,
 	case CGROUP_SUPER_MAGIC:
 	case CGROUP2_SUPER_MAGIC:
 		*why = LH_WHY_GUARD;
-		return access & change;
+		return access & CHANGES;
 	case BPF_FS_MAGIC:
-		*why = access == LH_STAT ? LH_WHY_ALLOW : LH_WHY_GUARD;
+		*why = LH_WHY_GUARD;
+		return true;
+	case BINFMTFS_MAGIC:
+	case CONFIGFS_MAGIC:
+	case DEBUGFS_MAGIC:
+	case EFIVARFS_MAGIC:
+	case FUSECTL_MAGIC:
+	case PSTOREFS_MAGIC:
+	case SECURITYFS_MAGIC:
+	case TRACEFS_MAGIC:
+		*why = LH_WHY_NEVER;
 		return true;
 	}
 	return false;
 }
 
-/* What is not there yet would be the session's own: it would make it. */
-static bool would_be_own(const struct look *l)
+/*
+ * What is not there yet would be the session's own: it would make it. Not in a
+ * directory that somebody else made.
+ */
+static bool would_be_own(const struct table *t, const struct look *l)
 {
 	return l->missing && (l->magic == TMPFS_MAGIC ||
 			      l->magic == DEVPTS_SUPER_MAGIC ||
-			      l->magic == MQUEUE_MAGIC);
+			      l->magic == MQUEUE_MAGIC) &&
+	       (trail_flags(t, l->steps[l->missing].object) & LH_ROOT_OWN);
+}
+
+/* null, zero, full, random, urandom, tty, ptmx */
+static bool is_harmless(dev_t dev)
+{
+	unsigned int nr = minor(dev);
+
+	return (major(dev) == 1 && (nr == 3 || nr == 5 ||
+				    (nr >= 7 && nr <= 9))) ||
+	       (major(dev) == 5 && (nr == 0 || nr == 2));
+}
+
+/*
+ * How many steps can grant. A device only by its own rule, or by a directory
+ * below /dev; the knobs of the kernel, groups, terminals and queues by none
+ * that stands at the top of their file system or above.
+ */
+static size_t granting(const struct entries *es, const struct look *l,
+		       uint32_t access)
+{
+	size_t top = mount_step(es, l);
+	struct stat st;
+
+	switch (l->magic) {
+	case PROC_SUPER_MAGIC:
+	case SYSFS_MAGIC:
+		return access & CHANGES ? top : l->count;
+	case CGROUP_SUPER_MAGIC:
+	case CGROUP2_SUPER_MAGIC:
+		return top;
+	case DEVPTS_SUPER_MAGIC:
+	case MQUEUE_MAGIC:
+		return l->missing ? l->count : top;
+	}
+	if (l->missing || (!S_ISBLK(l->mode) && !S_ISCHR(l->mode)) ||
+	    fstat(es->entry[l->way.entry].fd, &st) ||
+	    (S_ISCHR(l->mode) && is_harmless(st.st_rdev)) ||
+	    access == LH_STAT || !(access & (LH_READ | LH_WRITE | LH_EXEC)))
+		return l->count;
+	return top + 2 == l->count && !strcmp(l->steps[top].name, "dev") ?
+		top : 1;
 }
 
 bool look_is_shared(const struct table *t, const struct look *l)
@@ -207,11 +275,15 @@ struct look_verdict look_judge(const struct image *im, const struct table *t,
 	struct look_verdict v = { 0 };
 	struct trail_result r;
 
-	if (is_special(es, l, access, &v.verdict.why)) {
-		v.special = true;
+	v.special = is_special(es, l, access, &v.verdict.why);
+	if (v.special && v.verdict.why != LH_WHY_ALLOW)
 		return v;
-	}
-	r = trail_walk(t, l->steps, l->count, access, would_be_own(l));
+	r = trail_walk_part(t, l->steps, l->count, granting(es, l, access),
+			    access, would_be_own(t, l));
+	/* Its own, unless denied: that beats every grant. */
+	if (v.special && r.verdict.why != LH_WHY_DENIED)
+		return v;
+	v.special = false;
 	v.verdict = r.verdict;
 	v.met = r.met;
 	v.step = r.step;

@@ -28,6 +28,8 @@ struct resolve_options {
 	const char *command;	/* resolved path of the command, or NULL */
 	const int *stdio;	/* three descriptors to grant in their own
 				 * mode, or NULL; -1: none */
+	const int *kept;	/* more of the kind, or NULL */
+	size_t kept_count;
 	const char *cgroup_dir;	/* session's cgroup directory (read), or NULL */
 	const char *policy_file;	/* write-denied if it exists, or NULL */
 };

@@ -12,7 +12,7 @@
 struct walk {
 	const struct table *t;
 	const struct trail_step *steps;
-	size_t count;
+	size_t count, granting;
 	struct lh_trail trail;
 	/* the step that each rule field came from */
 	size_t read, write, deny, pin;
@@ -77,6 +77,7 @@ static void note(struct walk *w, const struct lh_trail *before, size_t step)
 /* Names below the anchor at @level, along the way down to the object. */
 static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 {
+	bool grants = level < w->granting;
 	uint64_t node = 0;
 	size_t depth;
 
@@ -92,7 +93,7 @@ static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 			    entry_name_hash(name, len));
 		if (!n)
 			return;
-		lh_trail_name(&w->trail, n, level == 0, 0);
+		lh_trail_name(&w->trail, n, level == 0, !grants);
 		note(w, &before, level);
 		if (!n->node)
 			return;
@@ -154,9 +155,18 @@ struct trail_result trail_walk(const struct table *t,
 			       const struct trail_step *steps, size_t count,
 			       uint32_t access, bool mine)
 {
+	return trail_walk_part(t, steps, count, count, access, mine);
+}
+
+struct trail_result trail_walk_part(const struct table *t,
+				    const struct trail_step *steps,
+				    size_t count, size_t granting,
+				    uint32_t access, bool mine)
+{
 	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
 	struct walk w = {
 		.t = t, .steps = steps, .count = count,
+		.granting = granting,
 		.trail.found = mine ? LH_FOUND_MINE : 0,
 	};
 	struct trail_result r = { 0 };
@@ -172,7 +182,7 @@ struct trail_result trail_walk(const struct table *t,
 				   root->name_lens);
 		before = w.trail;
 		if (root)
-			lh_trail_root(&w.trail, root, i == 0, 0);
+			lh_trail_root(&w.trail, root, i == 0, i >= granting);
 		note(&w, &before, i);
 		if (access & change)
 			meet_wild(&w, i, access);

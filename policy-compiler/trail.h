@@ -31,6 +31,11 @@ struct trail_result {
 struct trail_result trail_walk(const struct table *t,
 			       const struct trail_step *steps, size_t count,
 			       uint32_t access, bool mine);
+/* The same, where only rules at the first @granting steps can grant. */
+struct trail_result trail_walk_part(const struct table *t,
+				    const struct trail_step *steps,
+				    size_t count, size_t granting,
+				    uint32_t access, bool mine);
 /* LH_ROOT_* that stand at an object, or at none: 0. */
 uint32_t trail_flags(const struct table *t, size_t object);
 

@@ -161,6 +161,11 @@ static bool equal(const struct event *a, const struct event *b)
 	x.time = y.time = 0;
 	x.lost = y.lost = 0;	/* the last one of a run says how many */
 	x.tid = y.tid = 0;
+	/* A look at all processes is one thing, however many there are. */
+	if (a->probe && b->probe && x.why == LH_WHY_PROCESS) {
+		x.path_len = y.path_len = 0;
+		return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->exe, b->exe);
+	}
 	return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->path, b->path) &&
 	       !strcmp(a->other, b->other) && !strcmp(a->exe, b->exe);
 }

@@ -344,6 +344,9 @@ static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
 		.admit = bpf_program__fd(lh->progs.lh_session_admit),
 		.forget = bpf_program__fd(lh->progs.lh_session_forget),
 		.sweep = bpf_program__fd(lh->progs.lh_session_sweep),
+		.made = bpf_map__fd(lh->maps.lh_made),
+		.ipc = bpf_map__fd(lh->maps.lh_ipc),
+		.find = bpf_program__fd(lh->progs.lh_ipc_find),
 		.use = -1,
 	};
 	char final[128];

@@ -15,7 +15,7 @@
 
 #define ENGINE_PINS(X) \
 	X(labels) X(sessions) X(roots) X(names) X(rings) \
-	X(admit) X(forget) X(sweep)
+	X(admit) X(forget) X(sweep) X(made) X(ipc) X(find)
 
 struct engine {
 #define X(name) int name;

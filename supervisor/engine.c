@@ -22,6 +22,7 @@
 
 #include "build_id.h"
 #include "engine-pins.h"
+#include "leftover.h"
 
 #define STRING_(x) #x
 #define STRING(x) STRING_(x)
@@ -319,7 +320,7 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 	slot->flags = t->flags;
 	slot->supervisor = getpid();
 	slot->pidns = pid_namespace();
-	slot->seq = slot->lost = 0;
+	slot->seq = slot->lost = slot->made = 0;
 	slot->wild_lens = t->wild_lens;
 	slot->wild_count = t->wild_count;
 	for (i = 0; i < t->wild_count; i++)
@@ -357,6 +358,20 @@ int engine_label(struct engine *en, const struct engine_session *s, int pidfd,
 	int err = label_write(en, s, pidfd, LH_LABEL_FIRST_EXEC);
 
 	return err ? err_sys(e, err, "engine: cannot label the command") : 0;
+}
+
+static void made_of(struct engine *en, unsigned int slot, struct engine_made *m)
+{
+	*m = (struct engine_made){
+		.made = en->made, .ipc = en->ipc, .find = en->find,
+		.serial = en->slots[slot].serial, .any = &en->slots[slot].made,
+	};
+}
+
+void engine_made(struct engine *en, const struct engine_session *s,
+		 struct engine_made *m)
+{
+	made_of(en, s->slot, m);
 }
 
 void engine_kill(struct engine *en, const struct engine_session *s)
@@ -417,6 +432,7 @@ int engine_sweep(struct engine *en, struct err *e)
 	for (i = 1; i <= high && i < LH_SESSIONS_MAX; i++) {
 		volatile struct lh_session *s = &en->slots[i];
 		struct lh_admit c = { .serial = s->serial };
+		struct engine_made made;
 		__u32 state = s->state;
 		int err;
 
@@ -427,6 +443,8 @@ int engine_sweep(struct engine *en, struct err *e)
 						 false, __ATOMIC_SEQ_CST,
 						 __ATOMIC_SEQ_CST))
 			continue;
+		made_of(en, i, &made);
+		leftover_remove(&made);
 		err = program_run(en->sweep, &c);
 		if (err)
 			return err_sys(e, err, "engine: cannot sweep");

@@ -67,6 +67,18 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 /* Label the process behind @pidfd; it and what it forks is in the session. */
 int engine_label(struct engine *en, const struct engine_session *s, int pidfd,
 		 struct err *e);
+/*
+ * What is needed to find what a session made in places that all share: the
+ * descriptors are the engine's. leftover.h
+ */
+struct engine_made {
+	int made, ipc, find;
+	__u64 serial;
+	const volatile __u64 *any;	/* 0: queues and objects, none */
+};
+
+void engine_made(struct engine *en, const struct engine_session *s,
+		 struct engine_made *m);
 /* Refuse and kill from now on. */
 void engine_kill(struct engine *en, const struct engine_session *s);
 /* Counters of the session: denials so far, and how many left no record. */

@@ -32,7 +32,8 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_PERF] = "perf", [LH_OP_FORK] = "fork",
 	[LH_OP_SETATTR] = "setattr", [LH_OP_SCHED] = "sched",
 	[LH_OP_WATCH] = "watch", [LH_OP_ACL] = "acl",
-	[LH_OP_RECEIVE] = "receive",
+	[LH_OP_RECEIVE] = "receive", [LH_OP_IPC] = "ipc",
+	[LH_OP_QUOTA] = "quota",
 };
 
 static const struct {
@@ -182,6 +183,24 @@ static bool is_lock(const char *path, size_t len)
 	return starts(path, len, "/tmp/hsperfdata_");
 }
 
+/* ps, top, pidof and their like look at every process that there is. */
+static bool is_census(const struct event *ev, const char *path, size_t len)
+{
+	static const char *const names[] = {
+		"/stat", "/statm", "/status", "/cmdline", "/comm",
+	};
+	size_t i;
+
+	if (ev->d.op == LH_OP_STAT)
+		return true;
+	if (ev->d.op != LH_OP_OPEN || ev->d.access != LH_READ)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (ends(path, len, names[i]))
+			return true;
+	return false;
+}
+
 /*
  * What the C library and common runtimes try by themselves and do without:
  * a refusal of these explains no failure.
@@ -197,8 +216,10 @@ static bool is_probe(const struct event *ev)
 
 	if (ev->d.op == LH_OP_SOCKET)
 		return ev->d.family == AF_NETLINK;
-	/* ps, top and pgrep look at every process there is. */
-	if (ev->d.op == LH_OP_STAT && ev->d.why == LH_WHY_PROCESS)
+	if (ev->d.why == LH_WHY_PROCESS)
+		return is_census(ev, path, len);
+	/* ipcs looks here first, then asks for one object after the other. */
+	if (ev->d.op == LH_OP_OPEN && starts(path, len, "/proc/sysvipc/"))
 		return true;
 	if (ev->d.op == LH_OP_CREATE || ev->d.op == LH_OP_MKDIR)
 		return is_lock(path, len);
@@ -374,8 +395,12 @@ void event_write(const struct event *ev, const struct event_context *c,
 		writer_bool(w, "path_cut", true);
 	if (d->family)
 		put_network(ev, w);
-	if (d->target)
+	if (d->op == LH_OP_IPC) {
+		writer_uint(w, "ipc_key", d->target);
+		writer_uint(w, "ipc_id", d->arg);
+	} else if (d->target) {
 		writer_uint(w, "target_pid", d->target);
+	}
 	if (d->op == LH_OP_SIGNAL)
 		writer_uint(w, "signal", d->arg);
 	writer_uint(w, "lost", d->lost);

@@ -20,6 +20,7 @@
 
 #include "cleanup.h"
 #include "keeper.h"
+#include "leftover.h"
 #include "temp.h"
 
 #define EMPTY_MS 60000		/* a killed task may hang in the kernel */
@@ -36,14 +37,18 @@ struct watch {
 static void close_others(struct watch *w)
 {
 	struct cgroup_group *g = w->job->group;
+	struct engine_made *m = w->job->made;
+	int none[3];
 	int *keep[] = {
 		&w->supervisor, &w->words, &g->dir, &g->kill, &g->events,
-		&g->procs, &w->job->registry->fd,
+		&g->procs, &w->job->registry->fd, m ? &m->made : &none[0],
+		m ? &m->ipc : &none[1], m ? &m->find : &none[2],
 	};
 	const int count = sizeof(keep) / sizeof(*keep);
 	int high[sizeof(keep) / sizeof(*keep)];
 	int i;
 
+	none[0] = none[1] = none[2] = w->words;
 	/* Out of the way first, then down in order. */
 	for (i = 0; i < count; i++)
 		high[i] = fcntl(*keep[i], F_DUPFD_CLOEXEC, 3 + count);
@@ -93,6 +98,8 @@ static int set_clock(int fd, uint64_t ns)
 static void end_session(const struct keeper_job *job)
 {
 	cgroup_empty(job->group, EMPTY_MS);
+	if (job->made)
+		leftover_remove(job->made);
 	cgroup_remove(job->group, NULL);
 	if (job->temp)
 		temp_remove(job->id, &job->id->user, job->session);

@@ -12,6 +12,7 @@
 
 #include "../policy-compiler/err.h"
 #include "cgroup.h"
+#include "engine.h"
 #include "identity.h"
 #include "registry.h"
 
@@ -32,6 +33,7 @@ struct keeper_job {
 	const struct identity *id;
 	const char *session;
 	const char *cache;	/* path of the tool cache, or NULL */
+	struct engine_made *made;	/* NULL: no session in the engine */
 	bool temp;		/* there is a temp directory */
 	uint64_t wall_time, grace;	/* nanoseconds; UINT64_MAX: none */
 };

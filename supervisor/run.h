@@ -41,6 +41,7 @@ struct run {
 	struct table table;
 	bool resolved;
 	struct engine_session es;
+	struct engine_made made;
 	bool admitted;
 	struct hostexec *host_exec;	/* NULL: no writable root */
 	struct keeper keeper;

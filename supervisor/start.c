@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "confine.h"
+#include "leftover.h"
 #include "named.h"
 #include "run.h"
 #include "say.h"
@@ -173,6 +174,7 @@ static int resolve(struct run *r, struct err *e)
 	struct resolve_options o = {
 		.as = identity_as, .arg = &r->id, .temp_dir = r->temp,
 		.command = r->command, .stdio = stdio,
+		.kept = r->o.keep_fd, .kept_count = r->o.keep_fd_count,
 		.cgroup_dir = r->group.path, .policy_file = r->load.file,
 	};
 	int ret = table_resolve(r->load.im, &o, &r->table, e);
@@ -295,6 +297,8 @@ static int admit(struct run *r, struct err *e)
 	int ret = engine_admit(r->engine, &t, &r->es, e);
 
 	r->admitted = !ret;
+	if (!ret)
+		engine_made(r->engine, &r->es, &r->made);
 	r->denials.session = r->registry.id;
 	r->denials.id = &r->id;
 	r->denials.im = r->load.im;
@@ -325,6 +329,7 @@ static int start_keeper(struct run *r, struct err *e)
 		.session = r->registry.id, .cache = r->cache,
 		.temp = r->temp, .wall_time = r->load.im->limits.wall_time,
 		.grace = r->load.im->limits.grace,
+		.made = r->admitted ? &r->made : NULL,
 	};
 
 	return keeper_start(&job, &r->keeper, e);
@@ -472,6 +477,8 @@ void run_undo(struct run *r)
 	if (r->group.dir >= 0 && cgroup_empty(&r->group, 10000))
 		say("session %s: processes do not die; the next start tries "
 		    "again", r->registry.id);
+	if (r->admitted)
+		leftover_remove(&r->made);
 	if (r->admitted && engine_forget(r->engine, &r->es, &e))
 		say("%s", e.msg);
 	r->admitted = false;

@@ -96,7 +96,12 @@ struct list_head {
 	struct list_head *next, *prev;
 };
 
+struct file_system_type {
+	const char *name;
+};
+
 struct super_block {
+	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct dentry *s_root;
 	struct list_head s_mounts;
@@ -104,6 +109,7 @@ struct super_block {
 
 struct inode {
 	umode_t i_mode;
+	u32 i_rdev;
 	struct super_block *i_sb;
 	void *i_private;
 };
@@ -244,8 +250,16 @@ struct posix_acl;
 union bpf_attr;
 struct perf_event_attr;
 
+struct kern_ipc_perm {
+	bool deleted;
+	int id;
+	int key;
+};
+
 struct pt_regs {
 	unsigned long di;
+	unsigned long si;
+	unsigned long dx;
 	unsigned long orig_ax;
 };
 

@@ -148,7 +148,6 @@ static const struct call calls[] = {
 	{ "swapon", SYS_swapon, EPERM },
 	{ "swapoff", SYS_swapoff, EPERM },
 	{ "acct", SYS_acct, EPERM },
-	{ "quotactl", SYS_quotactl, EPERM },
 	{ "iopl", SYS_iopl, EPERM },
 	{ "ioperm", SYS_ioperm, EPERM },
 	{ "settimeofday", SYS_settimeofday, EPERM },

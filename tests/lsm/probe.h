@@ -34,6 +34,7 @@ extern const struct probe_op probe_kernel_ops[];
 extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_table_ops[];
 extern const struct probe_op probe_attr_ops[];
+extern const struct probe_op probe_ipc_ops[];
 
 /* Find the operation and run it: 0 or errno, -1 if there is none such. */
 int probe_run(char **arg, struct probe_reply *r);

@@ -81,6 +81,31 @@ TEST(an_empty_way_grants_nothing)
 	EXPECT_EQ(LH_WHY_NOT_GRANTED, r.verdict.why);
 }
 
+/* Of devices and of the kernel's own file systems, see look.c. */
+TEST(beyond_the_steps_that_can_grant_only_denies_hold)
+{
+	struct paper p;
+	size_t top, dir, no = TRAIL_NO_OBJECT;
+
+	paper_init(&p);
+	top = paper_root(&p, LH_ROOT_READ, 0, 0, 1);
+	dir = paper_root(&p, LH_ROOT_READ, 0, 0, 2);
+	{
+		struct trail_step s[] = { { "f", no }, { "dir", dir },
+					  { "", top } };
+
+		EXPECT_EQ(2, trail_walk_part(&p.t, s, 3, 2, LH_READ,
+					     false).verdict.rule);
+		EXPECT_EQ(LH_WHY_NOT_GRANTED,
+			  trail_walk_part(&p.t, s, 3, 1, LH_READ,
+					  false).verdict.why);
+		p.t.items[0].root.flags |= LH_ROOT_DENY;
+		EXPECT_EQ(LH_WHY_DENIED,
+			  trail_walk_part(&p.t, s, 3, 1, LH_READ,
+					  false).verdict.why);
+	}
+}
+
 TEST(names_are_met_along_the_way_and_nowhere_else)
 {
 	struct paper p;

@@ -37,14 +37,13 @@ static const char refused[] =
 	" fsmount fsopen fspick get_kernel_syms get_thread_area getpmsg"
 	" init_module io_uring_enter io_uring_register io_uring_setup ioperm"
 	" iopl kcmp kexec_file_load kexec_load keyctl lookup_dcookie"
-	" migrate_pages modify_ldt mount mount_setattr move_mount mq_unlink"
-	" msgctl"
-	" msgget msgrcv msgsnd nfsservctl open_by_handle_at open_tree"
+	" migrate_pages modify_ldt mount mount_setattr move_mount"
+	" nfsservctl open_by_handle_at open_tree"
 	" perf_event_open pidfd_getfd pivot_root process_madvise"
 	" process_mrelease process_vm_readv process_vm_writev ptrace putpmsg"
-	" query_module quotactl quotactl_fd reboot request_key security semctl"
-	" semget semop semtimedop set_thread_area setdomainname sethostname"
-	" setns settimeofday shmat shmctl shmdt shmget swapoff swapon sysfs"
+	" query_module reboot request_key security"
+	" set_thread_area setdomainname sethostname"
+	" setns settimeofday swapoff swapon sysfs"
 	" syslog tuxcall umount2 uselib userfaultfd ustat vhangup vserver ";
 
 /* … and of those refused, these are not there at all. */

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What Python programs do to their surroundings.
+# What Python programs do to their surroundings (APP-06, APP-26).
 python3 -m venv --without-pip v
 cat >mp.py <<'END'
 import asyncio
+import ctypes
 import concurrent.futures
 import mmap
 import multiprocessing
@@ -56,6 +57,19 @@ if __name__ == "__main__":
     assert subprocess.run(["sh", "-c", "exit 3"]).returncode == 3
     assert asyncio.run(both()) == 0
     assert os.cpu_count() > 0
+    # as databases share their buffers and locks: System V, by key
+    c = ctypes.CDLL(None)
+    c.shmat.restype = ctypes.c_void_p
+    shm = c.shmget(0x4c4801, 4096, 0o1600)
+    p = c.shmat(shm, None, 0)
+    ctypes.memset(p, 1, 4096)
+    assert c.shmget(0x4c4801, 4096, 0) == shm >= 0
+    assert c.shmdt(ctypes.c_void_p(p)) == c.shmctl(shm, 0, None) == 0
+    sem = c.semget(0x4c4801, 17, 0o1600)
+    assert sem >= 0 and c.semctl(sem, 0, 16, 1) == c.semctl(sem, 0, 0) == 0
+    q = c.mq_open(b"/lh-python", os.O_RDWR | os.O_CREAT, 0o600, None)
+    assert q >= 0 and c.mq_send(q, b"hi", 2, 0) == 0
+    assert c.mq_unlink(b"/lh-python") == 0
     assert len(os.urandom(8)) == 8
 END
 v/bin/python mp.py
