@@ -11,7 +11,6 @@ Q := $(if $(filter 1,$(V)),,@)
 # Each rule begins with this: its directory, and a line of what it does.
 say = @mkdir -p $(@D)$(if $(filter 1,$(V)),,; printf '  %-8s %s\n' $(1) $(2))
 export PATH := $(PATH):/usr/sbin:/sbin
-
 CLANG ?= clang
 BPFTOOL ?= bpftool
 CFLAGS ?= -O2 -g
@@ -27,11 +26,12 @@ CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
 	$(PKG_CFLAGS) -MMD -MP
 LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 
-# Names of Debian 12. From qemu on: for the guests; perl has prove.
+# Names of Debian 12. From qemu on: for the guests and their file systems.
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
-	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
-	python3-jsonschema qemu-system-x86 qemu-system-common busybox-static \
-	cpio kmod xz-utils zstd lz4 perl procps \
+	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev \
+	git python3 python3-jsonschema perl procps qemu-system-x86 \
+	qemu-system-common busybox-static cpio kmod xz-utils zstd lz4 \
+	e2fsprogs xfsprogs btrfs-progs dosfstools bindfs \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 
 # Goals that must work on a bare machine install what they need first.

@@ -103,13 +103,13 @@ struct lh_root {
 struct lh_name_key {
 	__u64 parent;	/* inode address of the anchor, or a node number */
 	__u64 serial;
-	__u64 hash;	/* lh_name_hash() of the component */
+	__u64 hash;	/* lh_name_hash() of the component, or fold.h's */
 };
 
 struct lh_name {
-	__u32 flags;		/* LH_NAME_* */
+	__u32 flags;		/* LH_NAME_*, of this very spelling */
 	__u16 rule;
-	__u16 pad;
+	__u16 folded;		/* LH_NAME_* in a directory that folds names */
 	__u64 node;		/* parent of the next component; odd; 0: none */
 	__u64 name_lens;	/* of the components below this one */
 };
@@ -118,6 +118,8 @@ struct lh_name {
 struct lh_wild {
 	__u64 parent_hash;
 	__u64 name_hash;
+	__u64 parent_fold;	/* the same where names are folded: fold.h */
+	__u64 name_fold;
 	__u16 rule;
 	__u16 pad[3];
 };
@@ -272,10 +274,10 @@ _Static_assert(sizeof(struct lh_root_key) == 16, "no padding");
 _Static_assert(sizeof(struct lh_root) == 24, "no padding");
 _Static_assert(sizeof(struct lh_name_key) == 24, "no padding");
 _Static_assert(sizeof(struct lh_name) == 24, "no padding");
-_Static_assert(sizeof(struct lh_wild) == 24, "no padding");
+_Static_assert(sizeof(struct lh_wild) == 40, "no padding");
 _Static_assert(sizeof(struct lh_item) == 48, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
-_Static_assert(sizeof(struct lh_session) == 80 + LH_WILD_MAX * 24 +
+_Static_assert(sizeof(struct lh_session) == 80 + LH_WILD_MAX * 40 +
 	       LH_BLOOM_WORDS * 8, "no padding");
 _Static_assert(sizeof(struct lh_ipc) == 16, "no padding");
 _Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,

@@ -21,6 +21,7 @@
 #define LH_FOUND_PIN 0x8u	/* the object itself is a root or above one */
 #define LH_FOUND_PARTIAL 0x10u	/* the object may lead to a named rule */
 #define LH_FOUND_MINE 0x20u	/* this session made the object, or would */
+#define LH_FOUND_SELF(rights) ((rights) << 8)	/* what .self has granted */
 
 /*
  * What a walk has met so far, from the object up. Zero is the empty trail,
@@ -40,6 +41,7 @@ struct lh_verdict {
 	__u16 rule;
 };
 
+#define LH_SELF_RIGHTS (LH_ROOT_READ | LH_ROOT_EXEC | LH_ROOT_WRITE)
 #define LH_TRAIL_WRITES (LH_ROOT_WRITE | LH_ROOT_DELETE | LH_ROOT_RDONLY)
 
 static __always_inline void lh_trail_deny(struct lh_trail *t, __u32 found,
@@ -53,8 +55,22 @@ static __always_inline void lh_trail_deny(struct lh_trail *t, __u32 found,
 }
 
 /*
+ * Where a bind mount's source lies, nothing is granted; that it is never
+ * written holds there too, unless a root between here and there says that it
+ * is.
+ */
+static __always_inline void lh_trail_aside(struct lh_trail *t, __u32 flags,
+					   __u16 rule)
+{
+	if (!(flags & LH_ROOT_RDONLY) || (t->rights & LH_TRAIL_WRITES))
+		return;
+	t->rights |= LH_ROOT_RDONLY;
+	t->rule_write = rule;
+}
+
+/*
  * Meet one root. @self: it is the object itself. @aside: it was met on the
- * dentry chain beyond a bind mount, where denies hold and grants do not.
+ * dentry chain beyond a bind mount, where what forbids holds and grants do not.
  */
 static __always_inline void lh_trail_root(struct lh_trail *t,
 					  const struct lh_root *r,
@@ -66,16 +82,18 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 		lh_trail_deny(t, LH_FOUND_DENY, r->rule_deny);
 	if (flags & LH_ROOT_PROTECT)
 		lh_trail_deny(t, LH_FOUND_PROTECT, r->rule_deny);
-	if (aside)
+	if (aside) {
+		lh_trail_aside(t, flags, r->rule_write);
 		return;
+	}
 	if (self) {
 		if (flags & LH_ROOT_PIN) {
 			t->found |= LH_FOUND_PIN;
 			t->rule_pin = r->rule_self;
 		}
 		if (r->self) {
-			t->rights |= r->self &
-				(LH_ROOT_READ | LH_ROOT_EXEC | LH_ROOT_WRITE);
+			t->rights |= r->self & LH_SELF_RIGHTS;
+			t->found |= LH_FOUND_SELF(r->self & LH_SELF_RIGHTS);
 			t->rule_read = r->rule_self;
 			t->rule_write = r->rule_self;
 		}
@@ -96,26 +114,40 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 	}
 }
 
-/* Meet one name rule. @self: it names the object itself. */
-static __always_inline void lh_trail_name(struct lh_trail *t,
-					  const struct lh_name *n,
-					  int self, int aside)
+/*
+ * Meet one name rule: @flags are its .flags or, where names are folded, its
+ * .folded. @self: it names the object itself.
+ */
+static __always_inline void lh_trail_name(struct lh_trail *t, __u32 flags,
+					  __u16 rule, int self, int aside)
 {
-	if (n->flags & LH_NAME_DENY)
-		lh_trail_deny(t, LH_FOUND_DENY, n->rule);
-	if (n->flags & LH_NAME_PROTECT)
-		lh_trail_deny(t, LH_FOUND_PROTECT, n->rule);
-	if (aside)
+	if (flags & LH_NAME_DENY)
+		lh_trail_deny(t, LH_FOUND_DENY, rule);
+	if (flags & LH_NAME_PROTECT)
+		lh_trail_deny(t, LH_FOUND_PROTECT, rule);
+	if (aside) {
+		lh_trail_aside(t, flags, rule);
 		return;
-	if ((n->flags & LH_NAME_RDONLY) && !(t->rights & LH_TRAIL_WRITES)) {
-		t->rights |= LH_ROOT_RDONLY | LH_ROOT_READ;
-		t->rule_write = n->rule;
 	}
-	if (self && (n->flags & LH_NAME_PARTIAL)) {
+	if ((flags & LH_NAME_RDONLY) && !(t->rights & LH_TRAIL_WRITES)) {
+		t->rights |= LH_ROOT_RDONLY | LH_ROOT_READ;
+		t->rule_write = rule;
+	}
+	if (self && (flags & LH_NAME_PARTIAL)) {
 		t->found |= LH_FOUND_PARTIAL;
 		if (!(t->found & LH_FOUND_PIN))
-			t->rule_pin = n->rule;
+			t->rule_pin = rule;
 	}
+}
+
+/*
+ * Does the object's own grant, which holds wherever it is reached, give all
+ * that is wanted? LH_READ, LH_WRITE and LH_EXEC are the rights' own bits.
+ */
+static __always_inline int lh_trail_self(const struct lh_trail *t,
+					 __u32 access)
+{
+	return !(access & ~(t->found >> 8 & LH_SELF_RIGHTS));
 }
 
 /* Meet a protected pair: the object is at or below PARENT/NAME. */

@@ -33,6 +33,21 @@ static __always_inline __u16 is_device(struct inode *i)
 		 dev == (5 << 20) || dev == (5 << 20 | 2));
 }
 
+/*
+ * Up to 6.4 overlayfs opens what backs a file under the file's own path. Where
+ * that really lies is then known by its inode alone.
+ */
+static __always_inline __u64 backing_dentry(struct inode *inode)
+{
+	struct dentry *none = NULL;
+	__u64 alias;
+
+	if (!bpf_core_field_exists(none->d_u.d_alias))
+		return 0;
+	alias = (__u64)BPF_CORE_READ(inode, i_dentry.first);
+	return alias ? alias - bpf_core_field_offset(none->d_u.d_alias) : 0;
+}
+
 static __noinline int open_refused(struct file *file)
 {
 	struct lh_label *l = lh_label_current();
@@ -46,6 +61,14 @@ static __noinline int open_refused(struct file *file)
 	q.device = is_device(file->f_inode);
 	if (q.access == LH_EXEC)
 		q.op = LH_OP_EXEC;
+	if ((__u64)file->f_inode != q.inode) {
+		__u64 behind = backing_dentry(file->f_inode);
+
+		if (behind) {
+			q.at.dentry = behind;
+			q.at.mnt = 0;
+		}
+	}
 	/* No path_mknod saw the mode of an unnamed file. */
 	if ((file->f_flags & OPEN_TMPFILE) &&
 	    (file->f_inode->i_mode & S_SETID))

@@ -2,176 +2,14 @@
 /*
  * The walk: from an object over dentries and mounts to the top. It meets roots
  * by the address of their inode, which the supervisor's descriptor keeps in
- * place, and names below an anchor by hash, down the way it came up. A walk
- * that raced with a rename or a mount is made again; an unfinished one refuses.
+ * place, and names (names.bpf.h). A walk that raced with a rename or a mount is
+ * made again; an unfinished one refuses.
  */
-#include "walk.bpf.h"
+#include "names.bpf.h"
 
 /* Both begin with a struct seqcount: odd while a change is under way. */
 extern const void rename_lock __ksym;
 extern const void mount_lock __ksym;
-
-/*
- * A walk under way. It lives in the task's label, not on the stack: to the
- * verifier what is read from there is a number it knows nothing of, so one
- * look at a step covers them all.
- */
-struct lh_walk {
-	__u64 start_dentry, start_mnt;
-	__u64 dentry;		/* where the walk is */
-	__u64 parent;
-	__u64 inode;
-	__u64 root;		/* mnt_root of the mount it is in */
-	__u64 mount;		/* struct mount it is in */
-	__u64 chain[LH_NAME_DEPTH];	/* last names of the mount chain */
-	__u64 beside[LH_NAME_DEPTH];	/* last names of the dentry chain */
-	__u64 name[32];		/* one component, for hashing */
-	struct lh_trail trail;
-	__u32 access;
-	__u32 count;		/* names below, in chain */
-	__u32 beside_count;
-	__u32 renames, mounts;	/* the kernel's counters at the start */
-	__u16 tries;
-	__u8 aside;		/* beyond the root of a bind mount */
-	__u8 self;		/* at the object itself */
-	__u8 done;
-	__u8 mine;		/* this session made the object, or would */
-	__u8 strayed;		/* left a mount without meeting its root */
-	__u8 ungranted;		/* no grant counts from here on */
-	__u8 pad[4];
-	__u32 special;		/* LH_SPECIAL_* */
-	__u32 pad2;
-};
-
-_Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
-
-#define WALK(l) ((struct lh_walk *)(l)->scratch)
-
-struct lh_component {
-	__u64 word[32];
-};
-
-__noinline __u64 lh_component_hash(struct lh_component *c, __u32 len)
-{
-	if (!c)
-		return 0;
-	return lh_name_hash(c->word, len);
-}
-
-/* Hash of a dentry's name if some rule's name is as long, else 0. */
-static __always_inline __u64 name_hash(struct lh_walk *w, __u64 dentry,
-				       __u64 lens)
-{
-	const unsigned char *name;
-	__u32 len = LH_READ_AS(struct dentry, dentry, d_name.len);
-
-	if (!len || len > LH_NAME_MAX || !(lens & lh_len_bit(len)))
-		return 0;
-	name = LH_READ_AS(struct dentry, dentry, d_name.name);
-	if (bpf_probe_read_kernel(w->name, len & 255, name))
-		return 0;
-	return lh_component_hash((struct lh_component *)w->name, len);
-}
-
-struct names_walk {
-	struct lh_label *l;
-	struct lh_name_key key;
-	__u64 lens;
-	__u32 count;		/* names between the anchor and the object */
-	__u32 pad;
-};
-
-static long names_step(__u32 k, struct names_walk *n)
-{
-	struct lh_walk *w = WALK(n->l);
-	__u32 at = n->count - 1 - k;
-	struct lh_name *name;
-	__u64 child;
-
-	if (k >= n->count)
-		return 1;
-	child = w->aside ? w->beside[at & (LH_NAME_DEPTH - 1)] :
-		w->chain[at & (LH_NAME_DEPTH - 1)];
-	n->key.hash = name_hash(w, child, n->lens);
-	if (!n->key.hash)
-		return 1;
-	name = bpf_map_lookup_elem(&lh_names, &n->key);
-	if (!name)
-		return 1;
-	lh_trail_name(&w->trail, name, at == 0, w->aside | w->ungranted);
-	n->key.parent = name->node;
-	n->lens = name->name_lens;
-	return !name->node;
-}
-
-/*
- * The root that w->inode is, if it is one; and before it, since they lie
- * deeper, the names below it, from the component under it down to the object
- * as far as some rule goes along.
- */
-__noinline int lh_meet_root(struct lh_label *l)
-{
-	struct lh_root_key key = {};
-	struct names_walk n = {};
-	struct lh_walk *w;
-	struct lh_root *r;
-
-	if (!l)
-		return 0;
-	w = WALK(l);
-	key.inode = w->inode;
-	key.serial = l->serial;
-	r = bpf_map_lookup_elem(&lh_roots, &key);
-	if (!r)
-		return 0;
-	if (r->flags & LH_ROOT_ANCHOR) {
-		n.l = l;
-		n.key.parent = key.inode;
-		n.key.serial = key.serial;
-		n.lens = r->name_lens;
-		n.count = w->aside ? w->beside_count : w->count;
-		bpf_loop(LH_NAME_DEPTH, names_step, &n, 0);
-	}
-	lh_trail_root(&w->trail, r, w->self, w->aside | w->ungranted);
-	return 0;
-}
-
-/* The protected pair that w->parent / w->dentry is, if it is one. */
-__noinline int lh_meet_wild(struct lh_label *l)
-{
-	struct lh_session *s;
-	struct lh_walk *w;
-	__u64 name, above;
-	__u32 i, becomes, slot;
-
-	if (!l)
-		return 0;
-	slot = l->slot;
-	s = bpf_map_lookup_elem(&lh_sessions, &slot);
-	if (!s)
-		return 0;
-	w = WALK(l);
-	name = name_hash(w, w->dentry, ~0ULL);
-	above = name_hash(w, w->parent, ~0ULL);
-	becomes = w->self && (w->access & LH_BECOME);
-	for (i = 0; i < LH_WILD_MAX; i++) {
-		struct lh_wild *p = &s->wild[i];
-
-		if (i >= s->wild_count)
-			break;
-		if (p->name_hash == name && p->parent_hash == above) {
-			lh_trail_wild(&w->trail, p);
-			break;
-		}
-		/* A directory that arrives as PARENT brings its NAME along. */
-		if (becomes && p->parent_hash == name) {
-			w->trail.found |= LH_FOUND_PARTIAL;
-			w->trail.rule_pin = p->rule;
-			break;
-		}
-	}
-	return 0;
-}
 
 static __always_inline void walk_restart(struct lh_walk *w)
 {
@@ -267,7 +105,8 @@ static long walk_step(__u32 i, struct lh_stride *c)
 		lh_meet_root(c->l);
 	if ((w->access & LH_CHANGE) && c->s->wild_count) {
 		len = LH_READ_AS(struct dentry, here, d_name.len);
-		if (w->self || (c->s->wild_lens & lh_len_bit(len)))
+		if (w->self || (c->s->wild_lens & lh_len_bit(len)) ||
+		    name_may_fold(here))
 			lh_meet_wild(c->l);
 	}
 	if (!w->self && w->mine == LH_MINE_NEW)
@@ -326,6 +165,9 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
 	}
 	v = lh_trail_judge(&w->trail, q->access);
+	/* A descriptor that was given may come from anywhere. */
+	if (v.why == LH_WHY_ALLOW && lh_trail_self(&w->trail, q->access))
+		return LH_WHY_ALLOW;
 	/* First: a memfd and its like have no parent, and so always stray. */
 	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
 		return lh_elsewhere(q, w->mount, v.why | (__u32)v.rule << 16);

@@ -31,15 +31,19 @@ static size_t object_of(const struct table *t, const struct entry *p)
 	return TRAIL_NO_OBJECT;
 }
 
-/* Split @rest in place; its last component is the object. */
-static size_t missing_steps(char *rest, struct trail_step *steps)
+/*
+ * Split @rest in place; its last component is the object. A directory that is
+ * made is, as to its names, like the one that it is made in.
+ */
+static size_t missing_steps(char *rest, enum entry_folds folds,
+			    struct trail_step *steps)
 {
 	size_t n = 0, i;
 	char *s, *save = NULL;
 
 	for (s = strtok_r(rest, "/", &save); s; s = strtok_r(NULL, "/", &save))
 		steps[n++] = (struct trail_step){
-			.name = s, .object = TRAIL_NO_OBJECT,
+			.name = s, .object = TRAIL_NO_OBJECT, .folds = folds,
 		};
 	for (i = 0; i < n / 2; i++) {
 		struct trail_step tmp = steps[i];
@@ -60,6 +64,7 @@ static size_t steps_up(const struct table *t, const struct entries *es,
 
 		steps[n++] = (struct trail_step){
 			.name = p->name, .object = object_of(t, p),
+			.folds = entry_folds(&es->entry[p->parent]),
 		};
 		if (entry == ENTRY_TOP)
 			return n;
@@ -129,7 +134,8 @@ int look_at(struct entries *es, const struct table *t, const char *path,
 			       sizeof(*l->steps));
 	if (!rest || !l->steps)
 		return -ENOMEM;
-	l->missing = missing_steps(rest, l->steps);
+	l->missing = missing_steps(rest, entry_folds(&es->entry[l->way.entry]),
+				   l->steps);
 	l->count = l->missing + steps_up(t, es, l->way.entry,
 					 l->steps + l->missing);
 	l->foreign = l->way.error == -EXDEV && leads_on(l->way.rest);

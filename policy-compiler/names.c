@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "../bpf/decide.h"
+#include "../bpf/fold.h"
 #include "table.h"
 
 static uint64_t key_hash(uint32_t object, uint64_t parent, uint64_t hash)
@@ -48,8 +48,12 @@ static int find_or_make(struct builder *b, uint32_t object, uint64_t parent,
 	return 0;
 }
 
-/* The stronger rule is the one that a refusal names. */
-static void merge(struct lh_name *n, uint32_t flags, uint16_t rule)
+/*
+ * The stronger rule is the one that a refusal names. @flags hold for this very
+ * spelling, @folded where names are folded.
+ */
+static void merge(struct lh_name *n, uint32_t flags, uint32_t folded,
+		  uint16_t rule)
 {
 	static const uint32_t strength[] = {
 		LH_NAME_DENY, LH_NAME_PROTECT, LH_NAME_RDONLY, LH_NAME_PARTIAL,
@@ -57,14 +61,44 @@ static void merge(struct lh_name *n, uint32_t flags, uint16_t rule)
 	size_t i;
 
 	for (i = 0; i < sizeof(strength) / sizeof(strength[0]); i++) {
-		if (n->flags & strength[i])
+		if ((n->flags | n->folded) & strength[i])
 			break;
-		if (flags & strength[i]) {
+		if ((flags | folded) & strength[i]) {
 			n->rule = rule;
 			break;
 		}
 	}
 	n->flags |= flags;
+	n->folded |= folded;
+}
+
+/*
+ * The component @name as a directory may have it that folds names: under the
+ * hash of its folded form; and for vfat's short names, which may stand for it
+ * and of which it is not known what they lead to. What lies below hangs below
+ * the spelling and the folded form alike: the node of entry *at, if it has one.
+ */
+static int add_folded(struct builder *b, uint32_t object, uint64_t parent,
+		      const char *name, size_t len, uint32_t flags,
+		      uint32_t whole, uint16_t rule, uint32_t *at)
+{
+	uint64_t hash = entry_fold_hash(name, len, FOLDS);
+	bool wide = hash == LH_HASH_WIDE;
+	struct lh_name *n;
+	int r;
+
+	r = find_or_make(b, object, parent, LH_HASH_SHORT, at);
+	if (r)
+		return r;
+	merge(&b->names[*at].name, 0, whole, rule);
+	r = find_or_make(b, object, parent, hash, at);
+	if (r)
+		return r;
+	n = &b->names[*at].name;
+	merge(n, 0, wide ? whole : flags, rule);
+	if (!wide && (flags & LH_NAME_PARTIAL) && !n->node)
+		n->node = 2 * (uint64_t)*at + 1;
+	return 0;
 }
 
 static size_t components(const char *rest)
@@ -115,8 +149,8 @@ int names_hold(struct builder *b, uint32_t dir, const char *rest,
 int names_add(struct builder *b, uint32_t dir, const char *rest,
 	      uint32_t flags, uint16_t rule)
 {
-	uint32_t object, anchor, i;
-	__u64 node = 0, *lens;
+	uint32_t object, anchor, i, folded;
+	__u64 node = 0, *lens, *also;
 	int r;
 
 	if (components(rest) > LH_NAME_DEPTH)
@@ -128,24 +162,31 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 		return r;
 	object = anchor;
 	b->objects[anchor].root.flags |= LH_ROOT_ANCHOR;
-	lens = &b->objects[anchor].root.name_lens;
+	lens = also = &b->objects[anchor].root.name_lens;
 	while (*rest) {
 		size_t len = strcspn(rest, "/");
 		bool last = !rest[len];
+		uint32_t here = last ? flags : LH_NAME_PARTIAL;
 		struct lh_name *n;
 
 		*lens |= lh_len_bit(len);
-		r = find_or_make(b, object, node, entry_name_hash(rest, len),
-				 &i);
+		*also |= lh_len_bit(len);
+		r = add_folded(b, object, node, rest, len, here, flags, rule,
+			       &folded);
+		if (!r)
+			r = find_or_make(b, object, node,
+					 entry_name_hash(rest, len), &i);
 		if (r)
 			return err_set(b->e, r, "no memory for name rules");
 		n = &b->names[i].name;
-		merge(n, last ? flags : LH_NAME_PARTIAL, rule);
+		merge(n, here, 0, rule);
 		if (!last && !n->node)
-			n->node = 2 * (uint64_t)i + 1;
+			n->node = b->names[folded].name.node ? :
+				2 * (uint64_t)i + 1;
 		object = NAMES_INNER;
 		node = n->node;
 		lens = &n->name_lens;
+		also = &b->names[folded].name.name_lens;
 		rest += len + !last;
 	}
 	return 0;

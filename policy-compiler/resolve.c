@@ -371,6 +371,10 @@ static int add_wild(struct builder *b, struct table *t)
 			.parent_hash = entry_name_hash(name, slash - name),
 			.name_hash = entry_name_hash(slash + 1,
 						     strlen(slash + 1)),
+			.parent_fold = entry_fold_hash(name, slash - name,
+						       FOLDS),
+			.name_fold = entry_fold_hash(slash + 1,
+						     strlen(slash + 1), FOLDS),
 			.rule = p[i].rule,
 		};
 		t->wild_lens |= lh_len_bit(strlen(slash + 1));

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "entry.h"
+#include "../bpf/fold.h"
 #include "trail.h"
 
 struct walk {
@@ -74,6 +74,14 @@ static void note(struct walk *w, const struct lh_trail *before, size_t step)
 		w->pin = step;
 }
 
+static uint64_t hash_of(const struct trail_step *s)
+{
+	size_t len = strlen(s->name);
+
+	return s->folds ? entry_fold_hash(s->name, len, s->folds) :
+		entry_name_hash(s->name, len);
+}
+
 /* Names below the anchor at @level, along the way down to the object. */
 static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 {
@@ -82,18 +90,20 @@ static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 	size_t depth;
 
 	for (depth = 0; depth < LH_NAME_DEPTH && level-- > 0; depth++) {
-		const char *name = w->steps[level].name;
-		size_t len = strlen(name);
+		const struct trail_step *s = &w->steps[level];
+		size_t len = strlen(s->name);
 		struct lh_trail before = w->trail;
 		const struct lh_name *n;
+		uint32_t flags;
 
-		if (len > LH_NAME_MAX || !(lens & lh_len_bit(len)))
+		if (len > LH_NAME_MAX ||
+		    (!s->folds && !(lens & lh_len_bit(len))))
 			return;
-		n = name_of(w->t, depth ? -1 : fd, node,
-			    entry_name_hash(name, len));
-		if (!n)
+		n = name_of(w->t, depth ? -1 : fd, node, hash_of(s));
+		flags = !n ? 0 : s->folds ? n->folded : n->flags;
+		if (!flags)
 			return;
-		lh_trail_name(&w->trail, n, level == 0, !grants);
+		lh_trail_name(&w->trail, flags, n->rule, level == 0, !grants);
 		note(w, &before, level);
 		if (!n->node)
 			return;
@@ -102,28 +112,39 @@ static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 	}
 }
 
+/* One name against one rule's, which has two hashes. */
+static bool wild_is(const struct trail_step *s, uint64_t hash, uint64_t name,
+		    uint64_t fold)
+{
+	return s->folds ? hash == fold || hash == LH_HASH_SHORT : hash == name;
+}
+
 static void meet_wild(struct walk *w, size_t level, uint32_t access)
 {
 	bool becomes = level == 0 && (access & LH_BECOME);
 	struct lh_trail before = w->trail;
-	const char *name = w->steps[level].name, *parent;
+	const struct trail_step none = { .name = "" };
+	const struct trail_step *s = &w->steps[level], *up;
 	uint64_t hash, above;
 	uint32_t i;
 
-	if (level && !(w->t->wild_lens & lh_len_bit(strlen(name))))
+	if (level && !s->folds &&
+	    !(w->t->wild_lens & lh_len_bit(strlen(s->name))))
 		return;
-	parent = level + 1 < w->count ? w->steps[level + 1].name : "";
-	hash = entry_name_hash(name, strlen(name));
-	above = entry_name_hash(parent, strlen(parent));
+	up = level + 1 < w->count ? s + 1 : &none;
+	hash = hash_of(s);
+	above = hash_of(up);
 	for (i = 0; i < w->t->wild_count; i++) {
 		const struct lh_wild *p = &w->t->wild[i];
 
-		if (p->name_hash == hash && p->parent_hash == above) {
+		if (wild_is(s, hash, p->name_hash, p->name_fold) &&
+		    wild_is(up, above, p->parent_hash, p->parent_fold)) {
 			lh_trail_wild(&w->trail, p);
 			break;
 		}
 		/* A directory that arrives as PARENT brings its NAME along. */
-		if (becomes && p->parent_hash == hash) {
+		if (becomes &&
+		    wild_is(s, hash, p->parent_hash, p->parent_fold)) {
 			w->trail.found |= LH_FOUND_PARTIAL;
 			w->trail.rule_pin = p->rule;
 			break;

@@ -7,7 +7,7 @@
 #define LH_TRAIL_H
 
 #include "../bpf/decide.h"
-#include "resolve.h"
+#include "entry.h"
 
 #define TRAIL_NO_OBJECT SIZE_MAX
 
@@ -15,6 +15,7 @@
 struct trail_step {
 	const char *name;	/* "" for the top */
 	size_t object;		/* index in table.objects, or NO_OBJECT */
+	enum entry_folds folds;	/* of the directory that it is in */
 };
 
 struct trail_result {

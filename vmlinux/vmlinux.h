@@ -92,6 +92,8 @@ struct qstr {
 	const unsigned char *name;
 };
 
+struct unicode_map;
+
 struct list_head {
 	struct list_head *next, *prev;
 };
@@ -104,21 +106,28 @@ struct super_block {
 	struct file_system_type *s_type;
 	unsigned long s_magic;
 	struct dentry *s_root;
+	struct unicode_map *s_encoding;
 	struct list_head s_mounts;
 };
 
 struct inode {
 	umode_t i_mode;
 	u32 i_rdev;
+	unsigned int i_flags;
 	struct super_block *i_sb;
+	struct hlist_head i_dentry;
 	void *i_private;
 };
 
 struct dentry {
+	unsigned int d_flags;
 	struct dentry *d_parent;
 	struct qstr d_name;
 	struct inode *d_inode;
 	struct super_block *d_sb;
+	union {
+		struct hlist_node d_alias;
+	} d_u;
 };
 
 struct vfsmount {

@@ -33,6 +33,7 @@ extern const struct probe_op probe_process_ops[];
 extern const struct probe_op probe_kernel_ops[];
 extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_table_ops[];
+extern const struct probe_op probe_storage_ops[];
 extern const struct probe_op probe_attr_ops[];
 extern const struct probe_op probe_ipc_ops[];
 

@@ -33,6 +33,8 @@ static const char *program(const char *name)
 	return path[turn];
 }
 
+int session_stderr = -1;
+
 /* A child with three descriptors of ours and no others. */
 static pid_t spawn(const char *const *arg, int in, int out, int err,
 		   const struct world *as)
@@ -61,7 +63,9 @@ static int start(struct session *s, const char *const *arg, const char *err,
 	if (log < 0 || fchown(log, s->w->uid, s->w->gid) ||
 	    pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		return -errno;
-	s->pid = spawn(arg, in[0], out[1], log, as);
+	s->pid = spawn(arg, in[0], out[1],
+		       session_stderr < 0 ? log : session_stderr, as);
+	session_stderr = -1;
 	close(in[0]);
 	close(out[1]);
 	close(log);

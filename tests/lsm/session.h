@@ -35,6 +35,14 @@ struct world {
 };
 
 struct world *world_make(const char *user);
+/*
+ * The same with a shell script, run as root, before the directories are made
+ * in DIR and one after. It has $DIR, $OWNER (a uid) and $SHARE (a directory of
+ * the host's), may mount at and below DIR, and make names that begin so.
+ */
+struct world *world_make_on(const char *user, const char *before,
+			    const char *after);
+/* Everything at and below DIR, mounts too. */
 void world_remove(struct world *w);
 /* printf a path below the world; good until the eighth call from now. */
 __attribute__((format(printf, 2, 3)))
@@ -68,6 +76,8 @@ struct session {
 	struct probe_reply reply;	/* of the last question */
 };
 
+/* What the next session gets for its standard error, if it is not -1. */
+extern int session_stderr;
 /* Start lh-supervise with the policy written last; flags end with NULL. */
 int session_start(struct session *s, const struct world *w, const char *name,
 		  const char *const *flags);

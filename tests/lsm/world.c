@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -85,7 +86,33 @@ bool holds(const char *path, const char *text)
 	return n == (ssize_t)strlen(text) && !memcmp(buf, text, n);
 }
 
+/* @script as root, told where: DIR, OWNER (uid), SHARE. 0, -1. */
+static int arrange(const struct world *w, const char *script)
+{
+	char owner[16], share[512];
+	const char *build = getenv("B");
+	int status;
+
+	if (!script)
+		return 0;
+	snprintf(owner, sizeof(owner), "%d", (int)w->uid);
+	snprintf(share, sizeof(share), "%s/guest-share", build ? build : "");
+	if (setenv("DIR", w->dir, 1) || setenv("OWNER", owner, 1) ||
+	    setenv("SHARE", share, 1))
+		return -1;
+	status = system(script);
+	if (status)
+		fprintf(stderr, "# status %d of: %s\n", status, script);
+	return status ? -1 : 0;
+}
+
 struct world *world_make(const char *user)
+{
+	return world_make_on(user, NULL, NULL);
+}
+
+struct world *world_make_on(const char *user, const char *before,
+			    const char *after)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	const struct passwd *pw = getpwnam(user);
@@ -107,7 +134,7 @@ struct world *world_make(const char *user)
 	w->uid = pw->pw_uid;
 	w->gid = pw->pw_gid;
 	if (!mkdtemp(w->dir) || chmod(w->dir, 0755) ||
-	    chown(w->dir, w->uid, w->gid))
+	    chown(w->dir, w->uid, w->gid) || arrange(w, before))
 		return NULL;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (world_dir(w, at(w, "%s", dirs[i])))
@@ -115,7 +142,8 @@ struct world *world_make(const char *user)
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
 		if (world_file(w, at(w, "%s", files[i]), "TEXT"))
 			return NULL;
-	if (world_file(w, at(w, "ws/.git/HEAD"), "ref: refs/heads/main\n"))
+	if (world_file(w, at(w, "ws/.git/HEAD"), "ref: refs/heads/main\n") ||
+	    arrange(w, after))
 		return NULL;
 	return w;
 }
@@ -130,11 +158,40 @@ static int remove_one(const char *path, const struct stat *st, int type,
 	return 0;
 }
 
+/* The mount made last whose place begins with DIR, or false. */
+static bool last_mount(const struct world *w, char *path, size_t size)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char line[4096], place[2048];
+	bool found = false;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%*s %*s %*s %*s %2047s", place) != 1 ||
+		    strncmp(place, w->dir, strlen(w->dir)))
+			continue;
+		snprintf(path, size, "%s", place);
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
 void world_remove(struct world *w)
 {
+	char path[2048];
+
 	if (!w)
 		return;
 	nftw(w->dir, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	while (last_mount(w, path, sizeof(path)) &&
+	       !umount2(path, MNT_DETACH))
+		;
+	nftw(w->dir, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+	/* What a script made beside it. */
+	snprintf(path, sizeof(path), "rm -rf --one-file-system %s.*", w->dir);
+	if (system(path))
+		fprintf(stderr, "# %s failed\n", path);
 	free(w);
 }
 

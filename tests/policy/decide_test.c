@@ -49,7 +49,7 @@ static void meet(struct lh_trail *t, const struct met *m)
 
 	switch (m->kind) {
 	case NAME:
-		lh_trail_name(t, &name, m->level == 0, 0);
+		lh_trail_name(t, name.flags, name.rule, m->level == 0, 0);
 		break;
 	case WILD:
 		lh_trail_wild(t, &wild);

@@ -71,7 +71,7 @@ TEST(an_empty_way_grants_nothing)
 {
 	struct paper p;
 	struct trail_result r;
-	struct trail_step top = { "", TRAIL_NO_OBJECT };
+	struct trail_step top = { "", TRAIL_NO_OBJECT, 0 };
 
 	paper_init(&p);
 	r = trail_walk(&p.t, &top, 1, LH_READ, false);
@@ -91,8 +91,8 @@ TEST(beyond_the_steps_that_can_grant_only_denies_hold)
 	top = paper_root(&p, LH_ROOT_READ, 0, 0, 1);
 	dir = paper_root(&p, LH_ROOT_READ, 0, 0, 2);
 	{
-		struct trail_step s[] = { { "f", no }, { "dir", dir },
-					  { "", top } };
+		struct trail_step s[] = { { "f", no, 0 }, { "dir", dir, 0 },
+					  { "", top, 0 } };
 
 		EXPECT_EQ(2, trail_walk_part(&p.t, s, 3, 2, LH_READ,
 					     false).verdict.rule);
@@ -122,9 +122,9 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 		.flags = LH_NAME_DENY, .rule = 3,
 	});
 	{
-		struct trail_step s[] = { { "f", no }, { "key", no },
-					  { "sec", no }, { "ws", ws },
-					  { "", no } };
+		struct trail_step s[] = { { "f", no, 0 }, { "key", no, 0 },
+					  { "sec", no, 0 }, { "ws", ws, 0 },
+					  { "", no, 0 } };
 
 		r = trail_walk(&p.t, s, 5, LH_READ, false);
 		EXPECT_EQ(LH_WHY_DENIED, r.verdict.why);
@@ -139,14 +139,14 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 	}
 	{
 		/* not below the anchor, not in this order, not as long */
-		struct trail_step a[] = { { "key", no }, { "ws", ws },
-					  { "", no } };
-		struct trail_step b[] = { { "sec", no }, { "key", no },
-					  { "ws", ws }, { "", no } };
-		struct trail_step c[] = { { "keys", no }, { "sec", no },
-					  { "ws", ws }, { "", no } };
-		struct trail_step d[] = { { "key", no }, { "x", no },
-					  { "sec", no }, { "ws", ws } };
+		struct trail_step a[] = { { "key", no, 0 }, { "ws", ws, 0 },
+					  { "", no, 0 } };
+		struct trail_step b[] = { { "sec", no, 0 }, { "key", no, 0 },
+					  { "ws", ws, 0 }, { "", no, 0 } };
+		struct trail_step c[] = { { "keys", no, 0 }, { "sec", no, 0 },
+					  { "ws", ws, 0 }, { "", no, 0 } };
+		struct trail_step d[] = { { "key", no, 0 }, { "x", no, 0 },
+					  { "sec", no, 0 }, { "ws", ws, 0 } };
 
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, a, 3, LH_READ,
 				     false).verdict.why);
@@ -171,8 +171,8 @@ TEST(a_name_lies_deeper_than_its_anchor)
 		.flags = LH_NAME_RDONLY, .rule = 2,
 	});
 	{
-		struct trail_step s[] = { { "f", no }, { "ro", no },
-					  { "ws", ws }, { "", no } };
+		struct trail_step s[] = { { "f", no, 0 }, { "ro", no, 0 },
+					  { "ws", ws, 0 }, { "", no, 0 } };
 
 		r = trail_walk(&p.t, s, 4, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_READ_ONLY, r.verdict.why);
@@ -190,7 +190,7 @@ TEST(the_object_alone_has_rights_of_its_own_and_pins)
 	paper_init(&p);
 	d = paper_root(&p, LH_ROOT_PIN, RW, 0, 1);
 	{
-		struct trail_step s[] = { { "f", no }, { "d", d }, { "", no } };
+		struct trail_step s[] = { { "f", no, 0 }, { "d", d, 0 }, { "", no, 0 } };
 
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 1, 2, LH_WRITE,
 				     false).verdict.why);
@@ -216,11 +216,11 @@ TEST(a_protected_pair_is_met_at_any_level_by_changes_alone)
 	p.t.wild_count = 1;
 	p.t.wild_lens = len_of("hooks");
 	{
-		struct trail_step s[] = { { "pre", no }, { "hooks", no },
-					  { ".git", no }, { "r", no },
-					  { "ws", ws }, { "", no } };
-		struct trail_step x[] = { { "hooks", no }, { "git", no },
-					  { "ws", ws }, { "", no } };
+		struct trail_step s[] = { { "pre", no, 0 }, { "hooks", no, 0 },
+					  { ".git", no, 0 }, { "r", no, 0 },
+					  { "ws", ws, 0 }, { "", no, 0 } };
+		struct trail_step x[] = { { "hooks", no, 0 }, { "git", no, 0 },
+					  { "ws", ws, 0 }, { "", no, 0 } };
 
 		r = trail_walk(&p.t, s, 6, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_PROTECTED, r.verdict.why);

@@ -13,6 +13,7 @@
 static inline int table_form(const struct table *t)
 {
 	const struct lh_item *a = t->items;
+	uint32_t flags;
 	size_t i, k;
 
 	for (i = 0; i < t->count; i++) {
@@ -36,9 +37,10 @@ static inline int table_form(const struct table *t)
 				return __LINE__;
 			continue;
 		}
-		if (!a[i].name.flags || (a[i].name.flags & ~LH_NAME_MASK))
+		flags = a[i].name.flags | a[i].name.folded;
+		if (!flags || (flags & ~LH_NAME_MASK))
 			return __LINE__;
-		if (!(a[i].name.flags & LH_NAME_PARTIAL) != !a[i].name.node ||
+		if (!(flags & LH_NAME_PARTIAL) != !a[i].name.node ||
 		    !a[i].name.node != !a[i].name.name_lens)
 			return __LINE__;
 		if (a[i].name.node && !(a[i].name.node & 1))

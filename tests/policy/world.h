@@ -212,12 +212,14 @@ HELPER int pinned(struct world *w, const char *path)
 	return r && (r->flags & LH_ROOT_PIN);
 }
 
+/* Those for a name as it is spelled; others are for names that are folded. */
 HELPER size_t names(struct world *w)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < w->t.count; i++)
-		n += w->t.items[i].kind == LH_ITEM_NAME;
+		n += w->t.items[i].kind == LH_ITEM_NAME &&
+			w->t.items[i].name.flags;
 	return n;
 }
 

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * overlayfs: a file lies in a layer below until somebody changes it, and is
+ * then another one; what is removed is covered by a mark; the layers can be
+ * reached beside it. Rules hold through all of that, and work goes on.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "kselftest_harness.h"
+#include "session.h"
+
+/*
+ * DIR is the overlay; $DIR.l its layer below, where everything lies when the
+ * session starts, $DIR.u the one above. $DIR.l/kept is denied as that alone.
+ */
+#define OVER(options)							\
+	"mkdir $DIR.l $DIR.u $DIR.w && cp -a $DIR/. $DIR.l && "		\
+	"mkdir $DIR.l/ws/kept && echo TEXT >$DIR.l/ws/kept/key && "	\
+	"echo TEXT >$DIR.l/ws/one && ln $DIR.l/ws/one $DIR.l/ws/two && "\
+	"chown -R $OWNER $DIR.l $DIR.u && mount -t overlay -o "		\
+	"lowerdir=$DIR.l,upperdir=$DIR.u,workdir=$DIR.w" options	\
+	" overlay $DIR"
+
+FIXTURE(overlay) {
+	struct world *w;
+	struct session s, twin;
+	char low[128];
+};
+
+FIXTURE_VARIANT(overlay) {
+	const char *after;
+	bool one_inode;		/* of a file with two names */
+};
+
+FIXTURE_VARIANT_ADD(overlay, plain) {
+	.after = OVER(""),
+};
+
+FIXTURE_VARIANT_ADD(overlay, metacopy_and_redirects) {
+	.after = OVER(",metacopy=on,redirect_dir=on,index=on"),
+	.one_inode = true,
+};
+
+FIXTURE_SETUP(overlay)
+{
+	struct policy p = { 0 };
+	struct world *w = world_make_on(TEST_USER, NULL, variant->after);
+	char more[512];
+
+	self->w = w;
+	ASSERT_NE(NULL, w);
+	snprintf(self->low, sizeof(self->low), "%s.l", w->dir);
+	snprintf(more, sizeof(more), ",\"%s/ws/kept\",\"%s/ws/one\"",
+		 self->low, w->dir);
+	p.deny = more;
+	ASSERT_EQ(0, policy_write(w, &p));
+	ASSERT_EQ(0, session_start(&self->s, w, "s", NULL));
+	ASSERT_EQ(0, twin_start(&self->twin, w));
+}
+
+FIXTURE_TEARDOWN(overlay)
+{
+	session_end(&self->twin);
+	EXPECT_EQ(0, session_end(&self->s));
+	world_remove(self->w);
+}
+
+#define REFUSED(...) do {						\
+	EXPECT_EQ(EACCES, ask(&self->s, __VA_ARGS__)) {			\
+		TH_LOG("at line %d", __LINE__);				\
+	}								\
+} while (0)
+
+#define DONE(...) do {							\
+	EXPECT_EQ(0, ask(&self->s, __VA_ARGS__)) {			\
+		TH_LOG("at line %d", __LINE__);				\
+	}								\
+} while (0)
+
+/* Forget what nobody holds: inodes get other addresses and numbers. */
+static int forget(void)
+{
+	return system("echo 2 >/proc/sys/vm/drop_caches");
+}
+
+static int append(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int err = fd < 0 || write(fd, "+", 1) != 1;
+
+	close(fd);
+	return err;
+}
+
+TEST_F(overlay, what_the_host_copies_up_stays_what_it_was)
+{
+	const struct world *w = self->w;
+
+	REFUSED("open", "secret/key", "r");
+	ASSERT_EQ(0, append(at(w, "ws/secret/key")));
+	ASSERT_EQ(0, append(at(w, "ws/lib/file")));
+	ASSERT_EQ(0, append(at(w, "ws/.git/config")));
+	ASSERT_EQ(0, append(at(w, "outside/file")));
+	for (int i = 0; i < 2; i++) {
+		REFUSED("open", "secret/key", "r");
+		REFUSED("stat", "secret/key");
+		REFUSED("list", "secret");
+		REFUSED("write", "lib/file", "x");
+		REFUSED("write", ".git/config", "x");
+		REFUSED("open", at(w, "outside/file"), "r");
+		DONE("open", "lib/file", "r");
+		ASSERT_EQ(0, forget());
+	}
+	EXPECT_EQ(0, ask(&self->twin, "open", "secret/key", "r"));
+}
+
+TEST_F(overlay, the_session_copies_up_what_it_may_change)
+{
+	DONE("open", "file", "wa");
+	DONE("chmod", ".git/HEAD", "600");
+	DONE("utimes", ".git/HEAD");
+	DONE("chown", ".git/HEAD");
+	DONE("mmap", "file", "w");
+	DONE("lock", "file");
+	DONE("mkdir", "sub/new");
+	DONE("unlink", "file");
+	DONE("write", "file", "x");
+	DONE("rmdir", "sub/new");
+	DONE("rmdir", "sub");
+	DONE("mkdir", "sub");		/* opaque: what was below is not in it */
+	DONE("write", "sub/f", "x");
+	ASSERT_EQ(0, forget());
+	DONE("open", "file", "+");
+	DONE("open", "sub/f", "+");
+	DONE("unlink", "sub/f");
+	DONE("mkdir", ".git/refs/tags");
+	DONE("write", ".git/refs/heads/main", "x");
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+TEST_F(overlay, what_is_covered_and_made_again_is_denied)
+{
+	const struct world *w = self->w;
+
+	REFUSED("unlink", "secret/key");
+	REFUSED("rename", "secret", "s2");
+	ASSERT_EQ(0, unlink(at(w, "ws/secret/key")));
+	ASSERT_EQ(0, forget());
+	REFUSED("write", "secret/key", "x");
+	ASSERT_EQ(0, world_file(w, at(w, "ws/secret/key"), "TEXT"));
+	REFUSED("open", "secret/key", "r");
+	ASSERT_EQ(0, world_file(w, at(w, "ws/late/secret"), "TEXT"));
+	ASSERT_EQ(0, forget());
+	REFUSED("open", "late/secret", "r");
+}
+
+/* By its layer, though no rule names it here. */
+TEST_F(overlay, a_denied_file_of_a_layer_is_not_read_through_it)
+{
+	REFUSED("open", "kept/key", "r");
+	REFUSED("open", "kept/key", "wa");
+	REFUSED("list", "kept");
+	REFUSED("copy", "kept/key", "stolen");
+	EXPECT_EQ(0, ask(&self->twin, "open", "kept/key", "r"));
+	EXPECT_EQ(0, ask(&self->twin, "list", "kept"));
+	EXPECT_FALSE(exists(at(self->w, "ws/stolen")) &&
+		     holds(at(self->w, "ws/stolen"), "TEXT"));
+	REFUSED("open", "one", "r");
+	/* the kernel's limit: without an index it is two files */
+	EXPECT_EQ(variant->one_inode ? EACCES : 0,
+		  ask(&self->s, "open", "two", "r"));
+}
+
+/* A second overlay, made during the session inside the workspace. */
+TEST_F(overlay, one_that_comes_later_is_judged_alike)
+{
+	const struct world *w = self->w;
+	char script[1024];
+
+	snprintf(script, sizeof(script), "D=%s; mkdir $D/ws/o $D.u2 $D.w2 && "
+		 "mkdir -p $D.l2/absent && echo TEXT >$D.l2/file && "
+		 "chown -R %d $D.l2 $D.u2 && mount -t overlay -o lowerdir="
+		 "$D.l2:$D.l/ws,upperdir=$D.u2,workdir=$D.w2 overlay $D/ws/o",
+		 w->dir, (int)w->uid);
+	ASSERT_EQ(0, system(script));
+	DONE("open", "o/file", "+");
+	DONE("write", "o/new", "x");
+	DONE("unlink", "o/file");
+	REFUSED("open", "o/kept/key", "r");
+	EXPECT_EQ(0, ask(&self->twin, "open", "o/kept/key", "r"));
+	/* and over a place that is denied by its name */
+	snprintf(script, sizeof(script), "D=%s; mkdir -p $D/ws/late/secret && "
+		 "mkdir $D.u3 $D.w3 && mount -t overlay -o lowerdir=$D.l2,"
+		 "upperdir=$D.u3,workdir=$D.w3 overlay $D/ws/late/secret",
+		 w->dir);
+	ASSERT_EQ(0, system(script));
+	REFUSED("open", "late/secret/absent", "rd");
+	REFUSED("write", "late/secret/new", "x");
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Names that a folding directory takes for one have one hash; of others only
+ * those that are not ASCII after folding may share one.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+
+#include "../../bpf/fold.h"
+#include "../../policy-compiler/entry.h"
+
+static uint64_t fold(const char *name)
+{
+	return entry_fold_hash(name, strlen(name), FOLDS);
+}
+
+TEST(names_that_fold_alike_are_one)
+{
+	static const char *const pairs[][2] = {
+		{ "secret", "SECRET" },
+		{ "secret", "\u017fecret" },
+		{ "kube", "\u212aube" },
+		{ "a;b`c", "A\u037eB\u1fefC" },
+		{ "strasse", "STRA\u1e9eE" },
+		{ "strasse", "stra\u00dfe" },
+		{ "ffi", "\ufb03" },
+		{ "ffi", "f\ufb01" },
+		{ "ffl", "\ufb04" },
+		{ "stst", "\ufb05\ufb06" },
+		{ "id", "\u0131d" },
+		{ "secret", "se\u200dcret" },
+		{ "secret", "secret\ufeff" },
+		{ "secret", "\U000e0001secret" },
+		{ "secret", "secret..." },
+		{ ".git", ".GIT" },
+		{ "a.b", "A.B." },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		EXPECT_EQ(fold(pairs[i][0]), fold(pairs[i][1])) {
+			TH_LOG("%s, %s", pairs[i][0], pairs[i][1]);
+		}
+		EXPECT_NE(LH_HASH_WIDE, fold(pairs[i][0]));
+	}
+	/* all lower case: as it is where names are not folded */
+	EXPECT_EQ(entry_name_hash("secret", 6), fold("Secret"));
+}
+
+TEST(names_that_do_not_fold_alike_are_not)
+{
+	static const char *const pairs[][2] = {
+		{ "secret", "secret2" }, { "secret", "secre" },
+		{ "secret", ".secret" }, { "secret", "se cret" },
+		{ "git", ".git" }, { "[", "{" }, { "@", "`" },
+		{ "a_b", "a-b" }, { "e", "\u00e9" }, { "e", "e\u0301" },
+		{ "1", "\u00b9" }, { "fi", "f" }, { "o", "\u00f8" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		EXPECT_NE(fold(pairs[i][0]), fold(pairs[i][1])) {
+			TH_LOG("%s, %s", pairs[i][0], pairs[i][1]);
+		}
+	}
+}
+
+TEST(what_is_not_ascii_is_not_told_apart)
+{
+	static const char *const wide[] = {
+		"\u00fcber", "\u00dcBER", "e\u0301", "\u4e2d", "\U0001f600",
+		"\xff", "\xc3", "a\xe2\x84", "\xf0\x9f", "\u200d",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wide); i++) {
+		EXPECT_EQ(LH_HASH_WIDE, fold(wide[i])) {
+			TH_LOG("%zu", i);
+		}
+	}
+}
+
+TEST(a_short_name_may_stand_for_any_where_there_are_such)
+{
+	EXPECT_EQ(LH_HASH_SHORT, entry_fold_hash("GIT~1", 5, FOLDS_SHORT));
+	EXPECT_EQ(entry_name_hash("git~1", 5), fold("GIT~1"));
+	EXPECT_EQ(fold(".git"), entry_fold_hash(".GIT", 4, FOLDS_SHORT));
+}
+
+TEST(any_name_of_any_length_is_folded)
+{
+	unsigned char name[256];
+	unsigned int seed = 1;
+
+	for (int n = 0; n < 20000; n++) {
+		struct lh_fold f = { .len = 1 + n % 255 };
+		uint32_t steps = 0;
+
+		for (uint32_t i = 0; i < sizeof(name); i++) {
+			seed = seed * 1103515245 + 12345;
+			name[i] = seed >> 16;
+		}
+		while (!lh_fold_step(name, &f))
+			steps++;
+		ASSERT_LE(steps, f.len);
+		ASSERT_LE(f.out, f.len);
+		ASSERT_LE(f.end, f.out);
+		ASSERT_EQ(f.at, f.len);
+	}
+}
+
+TEST_HARNESS_MAIN
