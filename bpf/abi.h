@@ -34,6 +34,7 @@
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */
 #define LH_IPC_MAX 65536	/* System V objects of all sessions together */
+#define LH_EXE_ROOM 768		/* of these, what the first two leave to exe */
 #define LH_COMM_LEN 16
 #define LH_RULE_NONE 0		/* no rule: the default refused */
 

@@ -76,8 +76,12 @@ static long path_step(__u32 i, struct path_writer *w)
 	if (parent == w->dentry)
 		return 1;
 	pos = w->pos;
-	barrier_var(pos);	/* the bound below is of this very value */
+	barrier_var(pos);	/* the bounds below are of this very value */
 	if (pos >= w->end || pos >= LH_DATA_MAX) {
+		if (pos < LH_DATA_MAX + 256) {
+			w->draft->tail[pos] = 0;	/* no name: cut */
+			w->pos = pos + 1;
+		}
 		w->cut = 1;
 		return 1;
 	}
@@ -92,9 +96,12 @@ static long path_step(__u32 i, struct path_writer *w)
 	return 0;
 }
 
-/* Write the place's components from @pos on; returns the new position. */
+/*
+ * Write the place's components, not past @limit but for the last of them;
+ * returns the bytes written.
+ */
 static __noinline __u32 path_write(struct path_writer *w,
-				   const struct lh_place *p)
+				   const struct lh_place *p, __u32 limit)
 {
 	struct vfsmount *mnt = (struct vfsmount *)p->mnt;
 	__u32 start = w->pos;
@@ -105,6 +112,8 @@ static __noinline __u32 path_write(struct path_writer *w,
 	w->root = (__u64)BPF_CORE_READ(mnt, mnt_root);
 	w->mount = p->mnt - bpf_core_field_offset(struct mount, mnt);
 	w->end = start + LH_PATH_MAX;
+	if (w->end > limit)
+		w->end = limit;
 	bpf_loop(LH_PATH_MAX, path_step, w, 0);
 	return w->pos - start;
 }
@@ -190,8 +199,9 @@ __noinline int lh_record(struct lh_report *r)
 	w.draft = f;
 	struct lh_place path = r->path, other = r->other;
 
-	d->path_len = path_write(&w, &path);
-	d->other_len = path_write(&w, &other);
+	/* Who it was is told whatever the length of what he named. */
+	d->path_len = path_write(&w, &path, LH_DATA_MAX - LH_EXE_ROOM);
+	d->other_len = path_write(&w, &other, LH_DATA_MAX - LH_EXE_ROOM);
 	mm = t->mm;
 	if (mm) {
 		struct file *file = mm->exe_file;
@@ -201,7 +211,7 @@ __noinline int lh_record(struct lh_report *r)
 			exe.mnt = (__u64)BPF_CORE_READ(file, f_path.mnt);
 		}
 	}
-	d->exe_len = path_write(&w, &exe);
+	d->exe_len = path_write(&w, &exe, LH_DATA_MAX);
 	d->flags = r->flags | (w.cut ? LH_DENIAL_CUT : 0);
 
 	size = w.pos;

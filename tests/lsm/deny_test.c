@@ -74,6 +74,7 @@ FIXTURE_TEARDOWN(deny)
 	EXPECT_TRUE(denied(&self->s, op, path, rule));			\
 } while (0)
 
+/* FS-01, FS-02 */
 TEST_F(deny, reading_through_links_is_refused_and_names_the_target)
 {
 	EXPECT_EQ(0, ask(&self->s, "symlink", "../secret", "sub/one"));
@@ -86,6 +87,7 @@ TEST_F(deny, reading_through_links_is_refused_and_names_the_target)
 		"three", "r");
 }
 
+/* FS-16, FS-17: by what is reached, not by how */
 TEST_F(deny, reading_through_proc_is_refused)
 {
 	char root[256];
@@ -102,6 +104,7 @@ TEST_F(deny, reading_through_proc_is_refused)
 	EXPECT_EQ(0, ask(&self->twin, "openat2", "secret/key", "r", "8"));
 }
 
+/* FS-18 */
 TEST_F(deny, a_file_handle_opens_nothing)
 {
 	int err = ask(&self->s, "handle", self->key, ".");
@@ -137,6 +140,7 @@ TEST_F(deny, a_mount_made_inside_a_workspace_is_of_the_workspace)
 	ASSERT_EQ(0, umount2(at(self->w, "ws/sub"), MNT_DETACH));
 }
 
+/* FS-03, FS-05 */
 TEST_F(deny, hard_links_carry_nothing_out)
 {
 	REFUSED("link", self->key, "read_deny_roots/0", "link", "secret/key",
@@ -151,6 +155,7 @@ TEST_F(deny, hard_links_carry_nothing_out)
 	EXPECT_EQ(0, ask(&self->s, "link", "file", "alias"));
 }
 
+/* FS-06, FS-08 */
 TEST_F(deny, renames_carry_nothing_out)
 {
 	REFUSED("rename", self->key, "read_deny_roots/0", "rename",
@@ -165,6 +170,7 @@ TEST_F(deny, renames_carry_nothing_out)
 	EXPECT_TRUE(exists(at(self->w, "ws/sub")));
 }
 
+/* FS-07 */
 TEST_F(deny, an_ancestor_of_a_root_stays_where_it_is)
 {
 	REFUSED("rename", at(self->w, "ws/a"), NULL, "rename", "a", "moved");
@@ -185,6 +191,7 @@ TEST_F(deny, the_workspace_itself_stays_where_it_is)
 	EXPECT_TRUE(exists(at(self->w, "ws/file")));
 }
 
+/* FS-10 */
 TEST_F(deny, an_absent_name_is_neither_made_nor_read)
 {
 	REFUSED("create", at(self->w, "ws/absent"), "read_deny_roots/3",
@@ -226,6 +233,7 @@ TEST_F(deny, a_directory_does_not_become_the_parent_of_an_absent_name)
 	EXPECT_EQ(0, ask(&self->s, "mkdir", "late/other"));
 }
 
+/* FS-12 */
 TEST_F(deny, a_file_that_is_replaced_stays_denied)
 {
 	ASSERT_EQ(0, world_file(self->w, at(self->w, "ws/secret/t"), "NEW"));
@@ -265,6 +273,7 @@ TEST_F(deny, a_deny_holds_for_a_links_name_and_its_target)
 	EXPECT_TRUE(exists(at(self->w, "ws/link")));
 }
 
+/* FS-44 */
 TEST_F(deny, a_name_that_begins_like_a_denied_one_is_not)
 {
 	EXPECT_EQ(0, ask(&self->s, "open", "secret2/key", "r"));
@@ -274,6 +283,7 @@ TEST_F(deny, a_name_that_begins_like_a_denied_one_is_not)
 	EXPECT_TRUE(quiet(&self->s));
 }
 
+/* FS-24; see depth_test.c */
 TEST_F(deny, forty_levels_down_is_denied_and_forty_elsewhere_is_not)
 {
 	char down[512] = "";
@@ -295,6 +305,7 @@ TEST_F(deny, forty_levels_down_is_denied_and_forty_elsewhere_is_not)
 			      "+"));
 }
 
+/* FS-33; see ways_test.c */
 TEST_F(deny, running_what_is_denied_is_refused_in_each_way)
 {
 	char copy[1024];
@@ -329,6 +340,7 @@ TEST_F(deny, a_denied_fifo_does_not_block)
 	REFUSED("open", NULL, NULL, "open", "secret/p", "w");
 }
 
+/* FS-09 */
 TEST_F(deny, the_repositorys_hooks_and_config_are_not_written)
 {
 	REFUSED("open", NULL, "builtin:protect", "write",
@@ -412,7 +424,7 @@ TEST_F(deny, no_device_is_made_and_none_but_the_harmless_is_opened)
 	EXPECT_NE(0, ask(&self->s, "open", "/dev/vport0p1", "w"));
 }
 
-/* The name flips between what is granted and what is denied. */
+/* FS-47: the name flips between what is granted and what is denied. */
 TEST_F(deny, a_link_that_flips_leaks_nothing)
 {
 	pid_t pid = fork();

@@ -34,6 +34,7 @@ extern const struct probe_op probe_kernel_ops[];
 extern const struct probe_op probe_credentials_ops[];
 extern const struct probe_op probe_table_ops[];
 extern const struct probe_op probe_storage_ops[];
+extern const struct probe_op probe_ways_ops[];
 extern const struct probe_op probe_attr_ops[];
 extern const struct probe_op probe_ipc_ops[];
 

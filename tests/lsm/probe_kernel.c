@@ -84,6 +84,65 @@ static int op_bpf(char **a, struct probe_reply *r)
 	return 0;
 }
 
+static long bpf(int cmd, union bpf_attr *attr)
+{
+	return syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+static int bpf_info(int fd, void *info, uint32_t size)
+{
+	union bpf_attr attr = { .info = { .bpf_fd = fd, .info_len = size,
+					  .info = (uintptr_t)info } };
+
+	return bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
+}
+
+/* What the verifier walked for a program, which is pinned, or its link is. */
+static int verified(const char *pin, unsigned int *insns)
+{
+	union bpf_attr attr = { .pathname = (uintptr_t)pin };
+	int fd = bpf(BPF_OBJ_GET, &attr);
+	struct bpf_prog_info prog = { 0 };
+	struct bpf_link_info link = { 0 };
+	char name[64], what[64] = "";
+	int err = fd < 0 ? errno : 0;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	if (!err && readlink(name, what, sizeof(what) - 1) < 0)
+		err = errno;
+	if (!err && strstr(what, "link")) {	/* bpf_link or bpf-link */
+		err = probe_errno(bpf_info(fd, &link, sizeof(link)));
+		close(fd);
+		memset(&attr, 0, sizeof(attr));
+		attr.prog_id = link.prog_id;
+		fd = bpf(BPF_PROG_GET_FD_BY_ID, &attr);
+	} else if (!err && !strstr(what, "bpf-prog")) {
+		err = EBADF;	/* a map */
+	}
+	if (!err)
+		err = probe_errno(bpf_info(fd, &prog, sizeof(prog)));
+	close(fd);
+	*insns = prog.verified_insns;
+	return err;
+}
+
+/* A line for each pin that is a program; not for `probe serve`. */
+static int op_insns(char **a, struct probe_reply *r)
+{
+	unsigned int insns;
+
+	(void)r;
+	for (; *a; a++) {
+		const char *name = strrchr(*a, '/') + 1;
+
+		if (!strncmp(name, "link_", 5))
+			name += 5;
+		if (!verified(*a, &insns))
+			printf("%s %u\n", name, insns);
+	}
+	return 0;
+}
+
 static int op_perf(char **a, struct probe_reply *r)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_SOFTWARE,
@@ -249,5 +308,6 @@ const struct probe_op probe_kernel_ops[] = {
 	{ "comm", 1, op_comm },		{ "status", 1, op_status },
 	{ "getenv", 1, op_getenv },	{ "fds", 0, op_fds },
 	{ "getcwd", 0, op_getcwd },	{ "flood", 2, op_flood },
+	{ "insns", 1, op_insns },
 	{ NULL, 0, NULL },
 };

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,32 @@ static void text(yajl_val v, const char *key, char *to, size_t size)
 		snprintf(to, size, "%s", YAJL_GET_STRING(m));
 	else if (m && YAJL_IS_NUMBER(m))
 		snprintf(to, size, "%s", YAJL_GET_NUMBER(m));
+}
+
+/* What is not UTF-8 stands there repaired, and beside it exactly, as base64. */
+static void exact(yajl_val v, const char *key, char *to, size_t size)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	char name[64], code[3 * PATH_MAX] = "";
+	unsigned int bits = 0, n = 0;
+	const char *digit;
+	size_t at = 0;
+
+	text(v, key, to, size);
+	snprintf(name, sizeof(name), "%s_b64", key);
+	text(v, name, code, sizeof(code));
+	for (char *c = code; *c && (digit = strchr(digits, *c)); c++) {
+		bits = bits << 6 | (digit - digits);
+		n += 6;
+		if (n < 8)
+			continue;
+		n -= 8;
+		if (at < size - 1)
+			to[at++] = bits >> n;
+	}
+	if (*code)
+		to[at] = 0;
 }
 
 static long long number(yajl_val v, const char *key, long long absent)
@@ -57,10 +84,12 @@ static int parse(const char *line, struct denial *d)
 	text(v, "hook", d->hook, sizeof(d->hook));
 	text(v, "errno", d->errno_name, sizeof(d->errno_name));
 	text(v, "rule", d->rule, sizeof(d->rule));
-	text(v, "path", d->path, sizeof(d->path));
-	text(v, "other_path", d->other, sizeof(d->other));
+	exact(v, "path", d->path, sizeof(d->path));
+	exact(v, "other_path", d->other, sizeof(d->other));
 	text(v, "comm", d->comm, sizeof(d->comm));
 	text(v, "exe", d->exe, sizeof(d->exe));
+	d->cut = yajl_tree_get(v, (const char *[]){ "path_cut", NULL },
+			       yajl_t_true) != NULL;
 	yajl_tree_free(v);
 	return 0;
 }

@@ -101,7 +101,8 @@ int supervise(const struct world *w, char *err, size_t size,
 struct denial {
 	long long seq, count, lost, pid;
 	char operation[32], mechanism[32], reason[64], hook[48], errno_name[32];
-	char rule[256], path[1024], other[1024], comm[64], exe[256];
+	char rule[256], path[4400], other[4400], comm[64], exe[256];
+	bool cut;		/* some path in it is not whole */
 };
 
 /* The next record if it has been written: 0, -1. */

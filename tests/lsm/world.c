@@ -34,7 +34,7 @@ const char *at(const struct world *w, const char *fmt, ...)
 
 int world_dir(const struct world *w, const char *path)
 {
-	char part[1024];
+	char part[4400];
 
 	snprintf(part, sizeof(part), "%s", path);
 	for (char *p = part + strlen(w->dir) + 1; p; p++) {
@@ -52,7 +52,7 @@ int world_dir(const struct world *w, const char *path)
 
 int world_file(const struct world *w, const char *path, const char *text)
 {
-	char dir[1024];
+	char dir[4400];
 	ssize_t len = strlen(text);
 	int fd, err = 0;
 
