@@ -26,18 +26,17 @@ CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
 	$(PKG_CFLAGS) -MMD -MP
 LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 
-# Names of Debian 12. From qemu on: for the guests and their file systems.
+# Names of Debian 12. From qemu on: for the guests and what runs in them.
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
-	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev \
-	git python3 python3-jsonschema perl procps qemu-system-x86 \
-	qemu-system-common busybox-static cpio kmod xz-utils zstd lz4 \
-	e2fsprogs xfsprogs btrfs-progs dosfstools bindfs \
+	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
+	python3-jsonschema perl procps qemu-system-x86 qemu-system-common \
+	busybox-static cpio kmod xz-utils zstd lz4 e2fsprogs xfsprogs btrfs-progs \
+	dosfstools bindfs rsync vim-tiny ripgrep patch $(if $(filter \
+	workloads,$(MAKECMDGOALS)),$(shell tests/workloads/workloads.t --packages)) \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
-
 # Goals that must work on a bare machine install what they need first.
-BARE := run check check-host check-guest bench lint
+BARE := run check check-host check-guest workloads bench lint
 NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
-
 bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 skel := $(O)/gen/lh.skel.h
 cmd_obj := $(patsubst %.c,$(B)/%.o,policy-compiler/main.c \
@@ -61,7 +60,7 @@ harness := $(O)/kselftest/kselftest_harness.h
 
 .DELETE_ON_ERROR .SUFFIXES .SECONDARY:
 .PHONY: all deps run check check-host check-guest check-unit check-cli \
-	bench lint fuzz install clean help tests
+	workloads bench lint fuzz install clean help tests
 
 #: make            build lh-supervise and lh-policy into build/
 all: $(programs)
@@ -170,6 +169,8 @@ check-cli: all ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
 check-guest: all tests
 	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)
+#: make workloads  more programs in sessions, in guests; large packages
+workloads: all tests ; $(Q)B=$(B) tests/lsm/guests --workloads $(KERNELS)
 
 #: make run        the main job: a script under a policy, end to end
 run: all $(NEED) ; $(Q)B=$(B) tests/demo/run
@@ -195,5 +196,4 @@ install: all
 
 #: make clean      remove build/
 clean: ; rm -rf $(O)
-
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 1
+#define LH_ABI 2
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -68,8 +68,9 @@
 #define LH_NAME_DENY LH_ROOT_DENY
 #define LH_NAME_PROTECT LH_ROOT_PROTECT
 #define LH_NAME_RDONLY LH_ROOT_RDONLY
+#define LH_NAME_WRITE LH_ROOT_WRITE	/* a file of this name, nothing below */
 #define LH_NAME_PARTIAL 0x1000u	/* some rule goes on below this name */
-#define LH_NAME_MASK 0x1070u
+#define LH_NAME_MASK 0x1072u
 
 enum lh_state {
 	LH_FREE = 0,

@@ -133,7 +133,13 @@ static __always_inline void lh_trail_name(struct lh_trail *t, __u32 flags,
 		t->rights |= LH_ROOT_RDONLY | LH_ROOT_READ;
 		t->rule_write = rule;
 	}
-	if (self && (flags & LH_NAME_PARTIAL)) {
+	if (self && (flags & LH_NAME_WRITE) &&
+	    !(t->rights & LH_TRAIL_WRITES)) {
+		t->rights |= LH_ROOT_WRITE;
+		t->rule_write = rule;
+	}
+	/* A link of a name that may be written would lead the host astray. */
+	if (self && (flags & (LH_NAME_PARTIAL | LH_NAME_WRITE))) {
 		t->found |= LH_FOUND_PARTIAL;
 		if (!(t->found & LH_FOUND_PIN))
 			t->rule_pin = rule;
@@ -230,8 +236,8 @@ static __always_inline __u64 lh_hash_word(__u64 h, __u64 word)
 
 /*
  * Hash of one component. @words: its bytes in memory order, the rest of the
- * last word ignored. A miss is impossible; two names that meet in 64 bits only
- * refuse too much, and only where a rule stands.
+ * last word ignored. A miss is impossible; two names that meet in 64 bits
+ * refuse too much where a rule stands, or open a name that nobody asks for.
  */
 static __always_inline __u64 lh_name_hash(const __u64 *words, __u32 len)
 {

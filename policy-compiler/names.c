@@ -56,7 +56,8 @@ static void merge(struct lh_name *n, uint32_t flags, uint32_t folded,
 		  uint16_t rule)
 {
 	static const uint32_t strength[] = {
-		LH_NAME_DENY, LH_NAME_PROTECT, LH_NAME_RDONLY, LH_NAME_PARTIAL,
+		LH_NAME_DENY, LH_NAME_PROTECT, LH_NAME_RDONLY, LH_NAME_WRITE,
+		LH_NAME_PARTIAL,
 	};
 	size_t i;
 

@@ -197,12 +197,34 @@ static bool vouched_common(struct builder *b, const struct repository *r,
 	return has(b, *common, "HEAD", S_IFREG);
 }
 
+/*
+ * The file of all refs is written anew under other names, then renamed: so it
+ * is opened by name.
+ */
+static int grant_packed_refs(struct builder *b, uint32_t common,
+			     uint16_t rule)
+{
+	static const char *const names[] = {
+		"packed-refs", "packed-refs.lock", "packed-refs.new",
+	};
+	uint32_t e;
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]) && !err; i++)
+		if (!find(b, common, names[i], ROUTE_NOFOLLOW, &e) ||
+		    S_ISREG(at(b, e)->mode))
+			err = names_add(b, common, names[i], LH_NAME_WRITE,
+					rule);
+	return err;
+}
+
 /* Open what a linked worktree outside the writable roots needs, as the user. */
 static int grant_linked(struct builder *b, const struct repository *r,
 			const struct writable *from)
 {
 	static const char *const names[] = {
-		"objects", "refs", "logs", "packed-refs",
+		"objects", "refs", "logs",
 	};
 	struct wish w = { 0 };
 	uint32_t common, e;
@@ -227,6 +249,8 @@ static int grant_linked(struct builder *b, const struct repository *r,
 		w.path = names[i];
 		err = table_add(b, &w);
 	}
+	if (!err)
+		err = grant_packed_refs(b, common, w.rule);
 	w.base = r->git;
 	w.path = ".";
 	return err ? err : table_add(b, &w);

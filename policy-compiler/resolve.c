@@ -55,7 +55,7 @@ static int too_deep(struct builder *b, const struct wish *w)
 static int add_name(struct builder *b, const struct wish *w, uint32_t dir,
 		    const char *rest)
 {
-	int r = names_hold(b, dir, rest, w->flags & LH_NAME_MASK, w->rule);
+	int r = names_hold(b, dir, rest, w->flags & HOLDS_BY_NAME, w->rule);
 
 	return r == -ENAMETOOLONG ? too_deep(b, w) : r;
 }
@@ -83,7 +83,7 @@ static int hold_links(struct builder *b, const struct wish *w,
 					      l->rest) : p->name;
 		if (!path)
 			return err_set(b->e, -ENOMEM, "no memory for names");
-		r = names_hold(b, p->parent, path, w->flags & LH_NAME_MASK,
+		r = names_hold(b, p->parent, path, w->flags & HOLDS_BY_NAME,
 			       w->rule);
 		if (r == -ENAMETOOLONG)
 			r = 0;

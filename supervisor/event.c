@@ -202,6 +202,16 @@ static bool is_census(const struct event *ev, const char *path, size_t len)
 }
 
 /*
+ * git tries to remove the directory of each file such as CHERRY_PICK_HEAD that
+ * it deletes, its own git directory, and counts on its not being empty.
+ */
+static bool is_git_directory(const char *path, size_t len)
+{
+	return ends(path, len, "/.git") ||
+	       memmem(path, len, "/.git/worktrees/", 16);
+}
+
+/*
  * What the C library and common runtimes try by themselves and do without:
  * a refusal of these explains no failure.
  */
@@ -223,6 +233,8 @@ static bool is_probe(const struct event *ev)
 		return true;
 	if (ev->d.op == LH_OP_CREATE || ev->d.op == LH_OP_MKDIR)
 		return is_lock(path, len);
+	if (ev->d.op == LH_OP_RMDIR && ev->d.why == LH_WHY_PINNED)
+		return is_git_directory(path, len);
 	if (ev->d.family != AF_UNIX)
 		return false;
 	for (i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)

@@ -212,14 +212,31 @@ void temp_each(const struct identity *id, const struct credentials *c,
 			each(ent->d_name, arg);
 }
 
+/*
+ * That we made or removed a name is not for the directory's time to tell: who
+ * looks for what a session changed would look in vain. The kernel's own time
+ * of change cannot be set back.
+ */
+static void set_time(int dir, const struct stat *was)
+{
+	struct timespec t[2] = { { .tv_nsec = UTIME_OMIT }, was->st_mtim };
+
+	futimens(dir, t);	/* of another's directory: not for us to do */
+}
+
 static bool cache_make(const char *root)
 {
 	static const char ignore[] = "*\n";
 	_cleanup_close_ int dir = open(root, DIR_FLAGS);
 	_cleanup_close_ int cache = -1;
 	_cleanup_close_ int file = -1;
+	struct stat was;
 
-	if (dir < 0 || (mkdirat(dir, TEMP_CACHE, 0755) && errno != EEXIST))
+	if (dir < 0 || fstat(dir, &was))
+		return false;
+	if (!mkdirat(dir, TEMP_CACHE, 0755))
+		set_time(dir, &was);
+	else if (errno != EEXIST)
 		return false;
 	cache = openat(dir, TEMP_CACHE, DIR_FLAGS);
 	if (cache < 0)
@@ -246,16 +263,19 @@ char *temp_cache_make(const struct identity *id, const char *root)
 static void cache_prune(const char *path)
 {
 	_cleanup_close_ int fd = open(path, DIR_FLAGS);
-	_cleanup_dir_ DIR *d = fd < 0 ? NULL : open_list(fd);
+	_cleanup_close_ int root = fd < 0 ? -1 : openat(fd, "..", DIR_FLAGS);
+	_cleanup_dir_ DIR *d = root < 0 ? NULL : open_list(fd);
 	struct dirent *ent;
+	struct stat was;
 
-	if (!d)
+	if (!d || fstat(root, &was))
 		return;
 	while ((ent = readdir(d)))
 		if (!dots(ent->d_name) && strcmp(ent->d_name, ".gitignore"))
 			return;
 	unlinkat(fd, ".gitignore", 0);
-	rmdir(path);
+	if (!unlinkat(root, TEMP_CACHE, AT_REMOVEDIR))
+		set_time(root, &was);
 }
 
 void temp_cache_prune(const struct identity *id, const char *path)

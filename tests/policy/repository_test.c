@@ -263,6 +263,17 @@ TEST_F(repository, a_linked_worktree_gets_what_it_needs)
 	EXPECT_EQ(LH_WHY_ALLOW, why(w, "main/.git/logs/HEAD", LH_WRITE));
 	EXPECT_STREQ("builtin:worktree",
 		     rule_of(w, "main/.git/objects/aa", LH_WRITE));
+	/* Written as another file, and renamed over the old one. */
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "main/.git/packed-refs.lock",
+				    LH_WRITE | LH_REMOVE));
+	EXPECT_EQ(LH_WHY_ALLOW, why(w, "main/.git/packed-refs",
+				    LH_WRITE | LH_REMOVE));
+	EXPECT_EQ(LH_WHY_PINNED, why(w, "main/.git/packed-refs",
+				     LH_WRITE | LH_BECOME));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "main/.git/packed-refs.new/x",
+					  LH_WRITE));
+	EXPECT_EQ(LH_WHY_NOT_GRANTED, why(w, "main/.git/packed-refs.x",
+					  LH_WRITE));
 	/* The rest is read, and run, and no more; other worktrees too. */
 	EXPECT_EQ(LH_WHY_ALLOW, why(w, "main/.git/config", LH_READ));
 	EXPECT_EQ(LH_WHY_ALLOW, why(w, "main/.git/hooks/h", LH_EXEC));

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What Python programs do to their surroundings (APP-06, APP-26).
+# policies: test
 python3 -m venv --without-pip v
 cat >mp.py <<'END'
 import asyncio

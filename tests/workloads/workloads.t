@@ -1,21 +1,35 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# workloads.t [NAME...]: honest programs under the shipped policies, inside a guest. Each
-# NAME.sh must end with 0 in a session, without a refusal that anybody would
-# call an alert, and leave the workspace as the same script does outside.
+# workloads.t: honest programs under the shipped policies, inside a guest. Each
+# script runs outside and in a session, in the same place: the same status,
+# words and tree must come of it, and no record but those it expects (twin.py).
+# What stands above a line "#--" is done outside before each. WORKLOADS names
+# scripts, such as "git more/*", else it is those beside this. Each says which
+# policies it runs under, unless POLICIES does; "none" is a second run outside:
+# a script does not differ by itself.
+# --packages: Debian's that those of more/ need and this machine has not; they
+# say so in lines "# needs: COMMAND PACKAGE".
 set -u
 
-B=${B:-build}
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/workloads
+if [ "${1:-}" = --packages ]; then
+	sed -n 's/^# needs: *//p' $here/more/*.sh | while read -r c p; do
+		PATH=/usr/bin:/bin command -v "$c" >/dev/null || echo "$p"
+	done
+	exit
+fi
+B=$(realpath "${B:-build}")
 base=$(mktemp -d /tmp/workloads.XXXXXX) || exit 1
 chmod 755 "$base"
-mkdir "$base/log"
+mkdir "$base/log" "$base/tmp" "$base/empty"
 cp policy-compiler/policies/*.json "$base/"
-cp $here/*.sh "$base/"
-touch "$base/log/out"
-chown -R lh-test: "$base/log"
+touch "$base/log/out" "$base/log/err"
+chown -R lh-test: "$base/log" "$base/tmp"
+# shellcheck disable=SC2086 # patterns are for now
+mapfile -t scripts < <(cd $here && printf '%s\n' ${WORKLOADS:-*.sh})
+twin=$PWD/$here/twin.py
 
 n=0
 # $1: did it go well; $2: what; the rest: said when it did not
@@ -26,45 +40,88 @@ result()
 		echo "ok $n - $2"
 	else
 		echo "not ok $n - $2"
-		sed 's/^/# /' "${@:3}"
+		head -qn 60 "${@:3}" | sed 's/^/# /'
 	fi
 }
 
+# $1: a script; as the user, in the workspace
+as_user()
+{
+	(cd "$base/ws" && exec setpriv --reuid lh-test --regid lh-test \
+		--init-groups env -i PATH="$PATH" HOME=/tmp/home-lh-test \
+		USER=lh-test LOGNAME=lh-test TMPDIR="$base/tmp" \
+		GIT_TEMPLATE_DIR="$base/empty" bash -eu "$1") </dev/null
+}
+
+# The workspace as it is before. Its times are of long ago.
 workspace()
 {
 	rm -rf "$base/ws"
 	mkdir "$base/ws"
 	chown lh-test: "$base/ws"
+	as_user "$base/$1.before" >"$base/log/out" 2>&1 || return
+	find "$base/ws" -exec touch -h -d @1000000000 {} +
 }
 
-scripts=("$here"/*.sh)
-[ $# -eq 0 ] || scripts=("${@/%/.sh}")
-policies=(worktree agent)
-echo "1..$((${#scripts[@]} * (1 + ${#policies[@]})))"
-for script in "${scripts[@]}"; do
-	name=$(basename "$script" .sh)
+# $1: name; $2: policy or none; $3: script. Leaves log/{out,d,tree}.
+run()
+{
+	local since status script=$3 flags=()
 
-	workspace
-	(cd "$base/ws" && setpriv --reuid lh-test --regid lh-test \
-		--init-groups env -i PATH="$PATH" HOME=/tmp/home-lh-test \
-		TMPDIR=/tmp bash -eu "$base/$name.sh") >"$base/log/out" 2>&1 \
-		</dev/null
-	result $? "$name outside of a session" "$base/log/out"
-
-	for policy in "${policies[@]}"; do
-		workspace
-		rm -f "$base/log/d" "$base/log/r"
-		"$B/lh-supervise" --policy "$base/$policy.json" --user lh-test \
-			-C "$base/ws" --ro "$base/$name.sh" \
-			--denials "$base/log/d" --result "$base/log/r" -- \
-			bash -eu "$base/$name.sh" >"$base/log/out" 2>&1 \
-			</dev/null
+	rm -f "$base"/log/{d,tree}
+	workspace "$1" || return 199
+	: >"$base/log/out"
+	since=$(date +%s)
+	if [ "$2" = none ]; then
+		as_user "$base/$1.sh" >"$base/log/out" 2>&1
 		status=$?
-		touch "$base/log/d"
-		[ $status -eq 0 ] && python3 -c 'import json, sys
-sys.exit(json.load(open(sys.argv[1]))["security_alert"])' "$base/log/r"
-		result $? "$name under $policy (status $status)" \
-			"$base/log/out" "$base/log/d"
+	else
+		read -ra flags < <(sed -n 's/^# flags: *//p' "$script")
+		"$B/lh-supervise" -q --policy "$base/$2.json" --user lh-test \
+			-C "$base/ws" --ro "$base/$1.sh" "${flags[@]}" \
+			--denials "$base/log/d" -- \
+			bash -eu "$base/$1.sh" >"$base/log/out" 2>&1 </dev/null
+		status=$?
+	fi
+	touch "$base/log/d"
+	python3 "$twin" tree "$base/ws" $((since - 1)) "$script" \
+		>"$base/log/tree"
+	return $status
+}
+
+for script in "${scripts[@]}"; do
+	script=$here/${script%.sh}.sh
+	name=$(basename "$script" .sh)
+	policies=${POLICIES:-$(sed -n 's/^# policies: *//p' "$script")}
+	cases=$(sed -n 's/^# cases: *//p' "$script")
+	# Lines stay where they are, for what bash says of them.
+	if grep -q '^#--$' "$script"; then
+		sed '/^#--$/,$d' "$script" >"$base/$name.before"
+		sed '1,/^#--$/s/.*//' "$script" >"$base/$name.sh"
+	else
+		: >"$base/$name.before"
+		cp "$script" "$base/$name.sh"
+	fi
+
+	run "$name" none "$script"
+	status=$?
+	result $status "$name outside of a session" "$base/log/out"
+	cp "$base/log/out" "$base/log/out.twin"
+	mv "$base/log/tree" "$base/log/tree.twin"
+
+	for policy in ${policies:-worktree agent}; do
+		run "$name" "$policy" "$script"
+		in=$?
+		{
+			[ $in = $status ] || echo "status $in, outside $status"
+			python3 "$twin" trees "$base"/log/tree{.twin,}
+			python3 "$twin" words "$base"/log/out{.twin,} "$script"
+			python3 "$twin" records "$base/log/d" "$script"
+		} >"$base/log/err" 2>&1
+		[ ! -s "$base/log/err" ]
+		result $? "$name under $policy ${cases:+($cases)}" \
+			"$base/log/err" "$base/log/out"
 	done
 done
+echo "1..$n"
 rm -rf "$base"
