@@ -53,6 +53,7 @@ lsm := $(patsubst %.c,$(B)/%,$(wildcard tests/lsm/*_test.c))
 probe_src := $(wildcard tests/lsm/probe*.c)
 lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c $(probe_src),\
 	$(wildcard tests/lsm/*.c)))
+lsm_random := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lsm/random/*.c))
 probe := $(B)/tests/lsm/probe
 cost := $(B)/tests/bench/cost
 man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
@@ -60,7 +61,7 @@ harness := $(O)/kselftest/kselftest_harness.h
 
 .DELETE_ON_ERROR .SUFFIXES .SECONDARY:
 .PHONY: all deps run check check-host check-guest check-unit check-cli \
-	workloads bench lint fuzz install clean help tests
+	workloads bench lint fuzz soak install clean help tests
 
 #: make            build lh-supervise and lh-policy into build/
 all: $(programs)
@@ -142,9 +143,10 @@ $(unit): %: %.o $(lib)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -o $@ $(filter %.o,$^) $(lib) $(PKG_LIBS) -lz -lpthread
 
+$(B)/tests/lsm/random_test: $(lsm_random) $(lib)
 $(lsm): %: %.o $(lsm_help)
 	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -o $@ $^ -lpthread $(shell pkg-config --libs yajl)
+	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS)
 
 # Static: they start in a tenth of the time, and open nothing by themselves.
 $(probe) $(cost): LDFLAGS += $(if $(filter 1,$(SAN)),,-static)
@@ -174,15 +176,14 @@ workloads: all tests ; $(Q)B=$(B) tests/lsm/guests --workloads $(KERNELS)
 
 #: make run        the main job: a script under a policy, end to end
 run: all $(NEED) ; $(Q)B=$(B) tests/demo/run
-
 #: make bench      what calls cost, in instructions (SAVE=1 keeps the table)
 bench: all $(cost) $(NEED) ; $(Q)B=$(B) tests/bench/run $(if $(SAVE),--save)
-
 #: make lint       line lengths, licence lines, shellcheck, mandoc
 lint: $(NEED) ; $(Q)tests/lint
-
 #: make fuzz       each fuzzer for SECONDS=60
 fuzz: all ; $(Q)O=$(O) tests/fuzz/run $(or $(SECONDS),60)
+#: make soak       random trees and policies in guests, for SECONDS=600
+soak: all tests ; $(Q)B=$(B) tests/lsm/soak $(or $(SECONDS),600) $(KERNELS)
 
 #: make install    into DESTDIR/PREFIX
 install: all
@@ -193,7 +194,6 @@ install: all
 	ln -sf ../libexec/lh/lh-vm $(D)/bin/lh-vm
 	for m in $(notdir $(man)); do install -D -m 644 */$$m \
 		-t $(D)/share/man/man$${m##*.} || exit 1; done
-
 #: make clean      remove build/
 clean: ; rm -rf $(O)
 -include $(shell find $(O) -name '*.d' 2>/dev/null)

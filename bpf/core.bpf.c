@@ -100,17 +100,17 @@ static long path_step(__u32 i, struct path_writer *w)
  * Write the place's components, not past @limit but for the last of them;
  * returns the bytes written.
  */
-static __noinline __u32 path_write(struct path_writer *w,
-				   const struct lh_place *p, __u32 limit)
+static __noinline __u32 path_write(struct path_writer *w, __u64 dentry,
+				   __u64 vfsmount, __u32 limit)
 {
-	struct vfsmount *mnt = (struct vfsmount *)p->mnt;
+	struct vfsmount *mnt = (struct vfsmount *)vfsmount;
 	__u32 start = w->pos;
 
-	if (!p->dentry)
+	if (!dentry)
 		return 0;
-	w->dentry = p->dentry;
+	w->dentry = dentry;
 	w->root = (__u64)BPF_CORE_READ(mnt, mnt_root);
-	w->mount = p->mnt - bpf_core_field_offset(struct mount, mnt);
+	w->mount = vfsmount - bpf_core_field_offset(struct mount, mnt);
 	w->end = start + LH_PATH_MAX;
 	if (w->end > limit)
 		w->end = limit;
@@ -152,7 +152,7 @@ __noinline int lh_record(struct lh_report *r)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct path_writer w = {};
-	struct lh_place exe = {};
+	__u64 exe = 0, exe_mnt = 0;
 	struct lh_session *s;
 	struct lh_draft *f;
 	struct lh_denial *d;
@@ -197,21 +197,21 @@ __noinline int lh_record(struct lh_report *r)
 	d->arg = r->arg;
 
 	w.draft = f;
-	struct lh_place path = r->path, other = r->other;
-
 	/* Who it was is told whatever the length of what he named. */
-	d->path_len = path_write(&w, &path, LH_DATA_MAX - LH_EXE_ROOM);
-	d->other_len = path_write(&w, &other, LH_DATA_MAX - LH_EXE_ROOM);
+	d->path_len = path_write(&w, r->path.dentry, r->path.mnt,
+				 LH_DATA_MAX - LH_EXE_ROOM);
+	d->other_len = path_write(&w, r->other.dentry, r->other.mnt,
+				  LH_DATA_MAX - LH_EXE_ROOM);
 	mm = t->mm;
 	if (mm) {
 		struct file *file = mm->exe_file;
 
 		if (file) {
-			exe.dentry = (__u64)BPF_CORE_READ(file, f_path.dentry);
-			exe.mnt = (__u64)BPF_CORE_READ(file, f_path.mnt);
+			exe = (__u64)BPF_CORE_READ(file, f_path.dentry);
+			exe_mnt = (__u64)BPF_CORE_READ(file, f_path.mnt);
 		}
 	}
-	d->exe_len = path_write(&w, &exe, LH_DATA_MAX);
+	d->exe_len = path_write(&w, exe, exe_mnt, LH_DATA_MAX);
 	d->flags = r->flags | (w.cut ? LH_DENIAL_CUT : 0);
 
 	size = w.pos;

@@ -130,7 +130,7 @@ static __always_inline void lh_trail_name(struct lh_trail *t, __u32 flags,
 		return;
 	}
 	if ((flags & LH_NAME_RDONLY) && !(t->rights & LH_TRAIL_WRITES)) {
-		t->rights |= LH_ROOT_RDONLY | LH_ROOT_READ;
+		t->rights |= LH_ROOT_RDONLY;
 		t->rule_write = rule;
 	}
 	if (self && (flags & LH_NAME_WRITE) &&

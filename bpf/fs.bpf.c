@@ -48,6 +48,38 @@ static __always_inline __u64 backing_dentry(struct inode *inode)
 	return alias ? alias - bpf_core_field_offset(none->d_u.d_alias) : 0;
 }
 
+#define USES (LH_READ | LH_EXEC)
+
+_Static_assert(LH_READ == LH_ROOT_READ && LH_EXEC == LH_ROOT_EXEC, "bits");
+
+/*
+ * @from gets the name @to, and with @exchange the other way too: then it may
+ * be used for what its new place grants, so its old one must grant as much.
+ * Both are writable, or they were refused before.
+ */
+static __always_inline int fs_refuses_both(struct lh_label *l,
+					   struct lh_ask *from,
+					   struct lh_ask *to, int exchange)
+{
+	__u32 old, new;
+
+	if (fs_refuses(l, from))
+		return 1;
+	old = lh_rights(l);
+	if (fs_refuses(l, to))
+		return 1;
+	new = lh_rights(l);
+	if (new & ~old & USES) {
+		from->access = new & ~old & USES;
+		return fs_refuses(l, from);
+	}
+	if (exchange && (old & ~new & USES)) {
+		to->access = old & ~new & USES;
+		return fs_refuses(l, to);
+	}
+	return 0;
+}
+
 static __noinline int open_refused(struct file *file)
 {
 	struct lh_label *l = lh_label_current();
@@ -147,16 +179,11 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	     struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
-	int refused;
 
 	if (!l)
 		return 0;
-	/*
-	 * The new name grants what its place grants, so the old one must
-	 * grant as much: to read, to write and to run.
-	 */
-	struct lh_ask from = FS_ASK(old, dir->mnt, LINK, path_link,
-				    LH_READ | LH_WRITE | LH_EXEC);
+	/* By the new name it may be written, so by the old one too. */
+	struct lh_ask from = FS_ASK(old, dir->mnt, LINK, path_link, LH_WRITE);
 	struct lh_ask to = FS_ASK(dentry, dir->mnt, LINK, path_link, LH_WRITE);
 
 	from.other = to.at;
@@ -164,8 +191,7 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	to.flags = LH_DENIAL_OTHER;
 	if (leads(old))		/* a second name of a symbolic link */
 		to.access |= LH_BECOME;
-	refused = fs_refuses(l, &from) || fs_refuses(l, &to);
-	return LH_RESULT(refused, EACCES);
+	return LH_RESULT(fs_refuses_both(l, &from, &to, 0), EACCES);
 }
 
 SEC("lsm/path_unlink")
@@ -200,7 +226,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	     unsigned int flags)
 {
 	struct lh_label *l = lh_label_current();
-	int refused;
+	int exchange = flags & RENAME_EXCHANGE;
 
 	if (!l)
 		return 0;
@@ -220,15 +246,14 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 		to.access |= LH_REMOVE;		/* the victim */
 	if (flags & RENAME_WHITEOUT)
 		from.access |= LH_WRITE;	/* a new node in its place */
-	if (flags & RENAME_EXCHANGE) {
+	if (exchange) {
 		from.access |= LH_WRITE;
 		if (leads(new)) {
 			from.access |= LH_BECOME;
 			to.access |= LH_MOVE;
 		}
 	}
-	refused = fs_refuses(l, &from) || fs_refuses(l, &to);
-	return LH_RESULT(refused, EACCES);
+	return LH_RESULT(fs_refuses_both(l, &from, &to, exchange), EACCES);
 }
 
 SEC("lsm/path_truncate")

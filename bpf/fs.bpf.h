@@ -56,9 +56,12 @@ static __always_inline __u16 is_mine(struct lh_label *l, struct dentry *d)
 	return made_by(l, d->d_parent->d_inode) ? 1 : LH_MINE_NEW;
 }
 
-/* Record what lh_judge() said, unless it allows; 1: refuse. */
-static __always_inline int fs_record(struct lh_label *l, struct lh_ask *q,
-				     __u32 verdict)
+/*
+ * Record what lh_judge() said, unless it allows; 1: refuse. Not inline: a walk
+ * needs all of the stack that its callers leave it.
+ */
+static __noinline int fs_record(struct lh_label *l, struct lh_ask *q,
+				__u32 verdict)
 {
 	struct lh_report r = {};
 
@@ -88,8 +91,8 @@ static __noinline __attribute__((unused)) int fs_refuses(struct lh_label *l,
 }
 
 /* Refuse for what the request is, not for where the object lies. */
-static __always_inline int fs_refuses_kind(struct lh_label *l,
-					   struct lh_ask *q, __u16 why)
+static __noinline int fs_refuses_kind(struct lh_label *l, struct lh_ask *q,
+				      __u16 why)
 {
 	struct lh_report r = {
 		.slot = l->slot, .op = q->op, .hook = q->hook, .why = why,

@@ -210,8 +210,8 @@ META(remove_acl, inode_remove_acl, ACL, LH_WRITE, struct mnt_idmap *idmap,
      struct dentry *dentry, const char *name)
 META(readlink, inode_readlink, READLINK, LH_STAT, struct dentry *dentry)
 
-static __noinline int setattr_refused(struct dentry *dentry,
-				      struct iattr *attr)
+static __always_inline int setattr_refused(struct dentry *dentry,
+					   struct iattr *attr)
 {
 	const unsigned int times = ATTR_ATIME | ATTR_MTIME;
 	unsigned int valid = attr->ia_valid;
@@ -260,8 +260,8 @@ static __always_inline int xattr_is_never(const char *name)
 	return 1;
 }
 
-static __noinline int xattr_refused(struct dentry *dentry, const char *name,
-				    __u16 hook)
+static __always_inline int xattr_refused(struct dentry *dentry,
+					 const char *name, __u16 hook)
 {
 	struct lh_label *l = lh_label_current();
 

@@ -32,6 +32,7 @@ struct lh_walk {
 	__u64 chain[LH_NAME_DEPTH];	/* last names of the mount chain */
 	__u64 beside[LH_NAME_DEPTH];	/* last names of the dentry chain */
 	__u64 name[32];		/* one component, for hashing */
+	__u64 above, over;	/* hashes: the name above, what it covers */
 	struct lh_fold fold;
 	struct lh_trail trail;
 	__u32 access;
@@ -45,7 +46,8 @@ struct lh_walk {
 	__u8 mine;		/* this session made the object, or would */
 	__u8 strayed;		/* left a mount without meeting its root */
 	__u8 ungranted;		/* no grant counts from here on */
-	__u8 pad[4];
+	__u8 over_folds;	/* the name of .over is in a folding one */
+	__u8 pad[3];
 	__u32 special;		/* LH_SPECIAL_* */
 	__u32 pad2;
 };
@@ -229,14 +231,46 @@ static __always_inline bool wild_is(__u64 hash, bool folds, __u64 name,
 	return folds ? hash == fold || hash == LH_HASH_SHORT : hash == name;
 }
 
+/* Hash of the dentry's name as the directory that it is in has names. */
+static __always_inline __u64 name_either(struct lh_label *l, __u64 dentry,
+					 bool folds)
+{
+	return folds ? name_fold(l, dentry) :
+		name_hash(WALK(l), dentry, ~0ULL);
+}
+
+/*
+ * Name of what the mount covers whose root w->parent is; 0: it is none. Apart
+ * from the next, for the stack's sake.
+ */
+__noinline int lh_meet_covered(struct lh_label *l)
+{
+	struct lh_walk *w;
+	struct mount *m;
+	__u64 under;
+
+	if (!l)
+		return 0;
+	w = WALK(l);
+	m = (struct mount *)w->mount;
+	w->over = 0;
+	if (!m || w->aside || w->parent != w->root || w->parent == w->dentry ||
+	    (__u64)LH_READ_AS(struct mount, m, mnt_parent) == w->mount)
+		return 0;
+	under = (__u64)LH_READ_AS(struct mount, m, mnt_mountpoint);
+	w->over_folds = name_folds(under, false);
+	w->over = name_either(l, under, w->over_folds);
+	return 0;
+}
+
 /* The protected pair that w->parent / w->dentry is, if it is one. */
 __noinline int lh_meet_wild(struct lh_label *l)
 {
 	struct lh_session *s;
 	struct lh_walk *w;
 	bool folds, above_folds;
-	__u64 name, above;
 	__u32 i, becomes, slot;
+	__u64 name;
 
 	if (!l)
 		return 0;
@@ -247,10 +281,8 @@ __noinline int lh_meet_wild(struct lh_label *l)
 	w = WALK(l);
 	folds = name_folds(w->dentry, w->self);
 	above_folds = name_folds(w->parent, false);
-	name = folds ? name_fold(l, w->dentry) :
-		name_hash(w, w->dentry, ~0ULL);
-	above = above_folds ? name_fold(l, w->parent) :
-		name_hash(w, w->parent, ~0ULL);
+	name = name_either(l, w->dentry, folds);
+	w->above = name_either(l, w->parent, above_folds);
 	becomes = w->self && (w->access & LH_BECOME);
 	for (i = 0; i < LH_WILD_MAX; i++) {
 		struct lh_wild *p = &s->wild[i];
@@ -258,8 +290,10 @@ __noinline int lh_meet_wild(struct lh_label *l)
 		if (i >= s->wild_count)
 			break;
 		if (wild_is(name, folds, p->name_hash, p->name_fold) &&
-		    wild_is(above, above_folds, p->parent_hash,
-			    p->parent_fold)) {
+		    (wild_is(w->above, above_folds, p->parent_hash,
+			     p->parent_fold) ||
+		     (w->over && wild_is(w->over, w->over_folds,
+					 p->parent_hash, p->parent_fold)))) {
 			lh_trail_wild(&w->trail, p);
 			break;
 		}

@@ -106,8 +106,10 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	if ((w->access & LH_CHANGE) && c->s->wild_count) {
 		len = LH_READ_AS(struct dentry, here, d_name.len);
 		if (w->self || (c->s->wild_lens & lh_len_bit(len)) ||
-		    name_may_fold(here))
+		    name_may_fold(here)) {
+			lh_meet_covered(c->l);
 			lh_meet_wild(c->l);
+		}
 	}
 	if (!w->self && w->mine == LH_MINE_NEW)
 		w->trail.found &= ~LH_FOUND_MINE;
@@ -121,6 +123,11 @@ static long walk_step(__u32 i, struct lh_stride *c)
 		w->chain[w->count++ & (LH_NAME_DEPTH - 1)] = here;
 	w->dentry = w->parent;
 	return 0;
+}
+
+__noinline __u32 lh_rights(struct lh_label *l)
+{
+	return l ? WALK(l)->trail.rights : 0;
 }
 
 __noinline __u32 lh_mounts_seq(void)

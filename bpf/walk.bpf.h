@@ -30,6 +30,8 @@ struct lh_ask {
  * verified once, whatever asks.
  */
 __u32 lh_judge(struct lh_label *l, struct lh_ask *q);
+/* LH_ROOT_* that were met when it last judged. */
+__u32 lh_rights(struct lh_label *l);
 
 /* Odd while a mount comes or goes, and another number after it. */
 __u32 lh_mounts_seq(void);

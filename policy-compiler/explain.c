@@ -155,6 +155,7 @@ struct asked {
 	const struct question *q;
 	struct entries es;
 	struct look look[2];
+	uint32_t use;		/* that the first object would gain */
 	struct answer *a;
 };
 
@@ -281,7 +282,7 @@ static int settle(struct asked *k, int i, const struct look_verdict *v)
 
 	set_why(a, v->verdict.why);
 	a->second = i;
-	a->access = access_of(k, i);
+	a->access = k->use ? k->use : access_of(k, i);
 	a->mode = l->mode;
 	a->absent = !v->special && l->missing;
 	a->place = place_of(k, l);
@@ -296,10 +297,32 @@ static int settle(struct asked *k, int i, const struct look_verdict *v)
 	return 0;
 }
 
+/*
+ * Its new place may grant a use of the thing that its old one does not: false,
+ * or it is that use of it that is refused.
+ */
+static bool gains(struct asked *k, struct look_verdict *v)
+{
+	static const uint32_t uses[] = { LH_READ, LH_EXEC };
+	size_t i;
+
+	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		*v = look_judge(k->im, k->t, &k->es, &k->look[1], uses[i]);
+		if (v->verdict.why != LH_WHY_ALLOW)
+			continue;
+		*v = look_judge(k->im, k->t, &k->es, &k->look[0], uses[i]);
+		if (v->verdict.why != LH_WHY_ALLOW) {
+			k->use = uses[i];
+			return true;
+		}
+	}
+	return false;
+}
+
 /* As the hooks: the first object that is refused decides. */
 static int judge_objects(struct asked *k, int count)
 {
-	struct look_verdict v[2];
+	struct look_verdict v[2], use;
 	int i;
 
 	for (i = 0; i < count; i++) {
@@ -308,6 +331,8 @@ static int judge_objects(struct asked *k, int count)
 		if (v[i].verdict.why != LH_WHY_ALLOW)
 			return settle(k, i, &v[i]);
 	}
+	if (count == 2 && gains(k, &use))
+		return settle(k, 0, &use);
 	return settle(k, 0, &v[0]);
 }
 

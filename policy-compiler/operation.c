@@ -18,8 +18,8 @@ static const struct operation operations[] = {
 	{ "symlink", OPERATION_FILE, LH_WRITE | LH_BECOME, true, true },
 	{ "remove", OPERATION_FILE, LH_REMOVE, true, false },
 	{ "rename", OPERATION_RENAME, LH_REMOVE, true, false },
-	/* The new name grants what its place grants: the old one must too. */
-	{ "link", OPERATION_LINK, LH_READ | LH_WRITE | LH_EXEC, true, false },
+	/* By the new name it may be written: by the old one too, then. */
+	{ "link", OPERATION_LINK, LH_WRITE, true, false },
 	{ "truncate", OPERATION_FILE, LH_WRITE, false, false },
 	{ "chmod", OPERATION_FILE, LH_WRITE, false, false },
 	{ "utimes", OPERATION_FILE, LH_WRITE, false, false },

@@ -82,20 +82,44 @@ static uint64_t hash_of(const struct trail_step *s)
 		entry_name_hash(s->name, len);
 }
 
+/*
+ * The level below @level, as the names of its tree go: from beside a bind mount
+ * over the mount's root, else past it. COUNT: none is left.
+ */
+static size_t level_below(const struct walk *w, size_t level, bool *aside)
+{
+	while (level-- > 0) {
+		const struct trail_step *s = &w->steps[level];
+
+		if (*aside && s->mounted)
+			*aside = false;
+		else if (*aside ? !s->aside : s->aside || s->mounted)
+			continue;
+		return level;
+	}
+	return w->count;
+}
+
 /* Names below the anchor at @level, along the way down to the object. */
 static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 {
-	bool grants = level < w->granting;
+	bool aside = w->steps[level].aside, beside = aside;
+	bool grants = level < w->granting && !aside;
 	uint64_t node = 0;
 	size_t depth;
 
-	for (depth = 0; depth < LH_NAME_DEPTH && level-- > 0; depth++) {
-		const struct trail_step *s = &w->steps[level];
-		size_t len = strlen(s->name);
+	for (depth = 0; depth < LH_NAME_DEPTH; depth++) {
 		struct lh_trail before = w->trail;
+		const struct trail_step *s;
 		const struct lh_name *n;
 		uint32_t flags;
+		size_t len;
 
+		level = level_below(w, level, &beside);
+		if (level == w->count)
+			return;
+		s = &w->steps[level];
+		len = strlen(s->name);
 		if (len > LH_NAME_MAX ||
 		    (!s->folds && !(lens & lh_len_bit(len))))
 			return;
@@ -113,38 +137,52 @@ static void meet_names(struct walk *w, size_t level, int fd, uint64_t lens)
 }
 
 /* One name against one rule's, which has two hashes. */
-static bool wild_is(const struct trail_step *s, uint64_t hash, uint64_t name,
-		    uint64_t fold)
+static bool wild_is(const struct trail_step *s, uint64_t name, uint64_t fold)
 {
+	uint64_t hash = hash_of(s);
+
 	return s->folds ? hash == fold || hash == LH_HASH_SHORT : hash == name;
+}
+
+static const struct trail_step *step_at(const struct walk *w, size_t level)
+{
+	static const struct trail_step none = { .name = "" };
+
+	return level < w->count ? &w->steps[level] : &none;
+}
+
+/* What the mount covers whose root is above @level, or that root. */
+static const struct trail_step *step_over(const struct walk *w, size_t level)
+{
+	if (++level < w->count && w->steps[level].mounted)
+		while (++level < w->count && w->steps[level].aside)
+			;
+	return step_at(w, level);
 }
 
 static void meet_wild(struct walk *w, size_t level, uint32_t access)
 {
 	bool becomes = level == 0 && (access & LH_BECOME);
 	struct lh_trail before = w->trail;
-	const struct trail_step none = { .name = "" };
-	const struct trail_step *s = &w->steps[level], *up;
-	uint64_t hash, above;
+	const struct trail_step *s = &w->steps[level], *up, *over;
 	uint32_t i;
 
 	if (level && !s->folds &&
 	    !(w->t->wild_lens & lh_len_bit(strlen(s->name))))
 		return;
-	up = level + 1 < w->count ? s + 1 : &none;
-	hash = hash_of(s);
-	above = hash_of(up);
+	up = step_at(w, level + 1);
+	over = step_over(w, level);
 	for (i = 0; i < w->t->wild_count; i++) {
 		const struct lh_wild *p = &w->t->wild[i];
 
-		if (wild_is(s, hash, p->name_hash, p->name_fold) &&
-		    wild_is(up, above, p->parent_hash, p->parent_fold)) {
+		if (wild_is(s, p->name_hash, p->name_fold) &&
+		    (wild_is(up, p->parent_hash, p->parent_fold) ||
+		     wild_is(over, p->parent_hash, p->parent_fold))) {
 			lh_trail_wild(&w->trail, p);
 			break;
 		}
 		/* A directory that arrives as PARENT brings its NAME along. */
-		if (becomes &&
-		    wild_is(s, hash, p->parent_hash, p->parent_fold)) {
+		if (becomes && wild_is(s, p->parent_hash, p->parent_fold)) {
 			w->trail.found |= LH_FOUND_PARTIAL;
 			w->trail.rule_pin = p->rule;
 			break;
@@ -203,7 +241,8 @@ struct trail_result trail_walk_part(const struct table *t,
 				   root->name_lens);
 		before = w.trail;
 		if (root)
-			lh_trail_root(&w.trail, root, i == 0, i >= granting);
+			lh_trail_root(&w.trail, root, i == 0,
+				      i >= granting || steps[i].aside);
 		note(&w, &before, i);
 		if (access & change)
 			meet_wild(&w, i, access);

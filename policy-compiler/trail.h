@@ -16,6 +16,9 @@ struct trail_step {
 	const char *name;	/* "" for the top */
 	size_t object;		/* index in table.objects, or NO_OBJECT */
 	enum entry_folds folds;	/* of the directory that it is in */
+	/* The root of a mount: the next that is not aside is what it covers. */
+	bool mounted;
+	bool aside;		/* above the source of a bind mount */
 };
 
 struct trail_result {

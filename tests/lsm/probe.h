@@ -37,9 +37,13 @@ extern const struct probe_op probe_storage_ops[];
 extern const struct probe_op probe_ways_ops[];
 extern const struct probe_op probe_attr_ops[];
 extern const struct probe_op probe_ipc_ops[];
+extern const struct probe_op probe_random_ops[];
 
 /* Find the operation and run it: 0 or errno, -1 if there is none such. */
 int probe_run(char **arg, struct probe_reply *r);
+
+/* O_* from letters, see probe_fs.c. */
+int probe_open_flags(const char *how);
 
 /* The errno of a call that returned @ret. */
 int probe_errno(long ret);

@@ -23,7 +23,7 @@
 /* r w a + c x t d p T n: read, write, append, both, O_CREAT, O_EXCL, O_TRUNC,
  * O_DIRECTORY, O_PATH, O_TMPFILE, O_NOFOLLOW.
  */
-static int open_flags(const char *how)
+int probe_open_flags(const char *how)
 {
 	int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
@@ -52,7 +52,7 @@ static void slurp(int fd, struct probe_reply *r)
 
 static int op_open(char **a, struct probe_reply *r)
 {
-	int fd = open(a[0], open_flags(a[1]), 0644);
+	int fd = open(a[0], probe_open_flags(a[1]), 0644);
 
 	if (fd < 0)
 		return errno;
@@ -81,7 +81,7 @@ static int op_openat(char **a, struct probe_reply *r)
 
 	if (dir < 0)
 		return errno;
-	fd = openat(dir, a[1], open_flags(a[2]), 0644);
+	fd = openat(dir, a[1], probe_open_flags(a[2]), 0644);
 	err = probe_errno(fd);
 	if (!err)
 		slurp(fd, r);
@@ -107,7 +107,7 @@ static int op_fchdir(char **a, struct probe_reply *r)
 
 static int op_openat2(char **a, struct probe_reply *r)
 {
-	struct open_how how = { .flags = open_flags(a[1]),
+	struct open_how how = { .flags = probe_open_flags(a[1]),
 				.resolve = strtoull(a[2], NULL, 0) };
 	int fd = syscall(SYS_openat2, AT_FDCWD, a[0], &how, sizeof(how));
 

@@ -43,6 +43,8 @@ struct world *world_make(const char *user);
 struct world *world_make_on(const char *user, const char *before,
 			    const char *after);
 /* Everything at and below DIR, mounts too. */
+/* DIR alone. */
+struct world *world_empty(const char *user);
 void world_remove(struct world *w);
 /* printf a path below the world; good until the eighth call from now. */
 __attribute__((format(printf, 2, 3)))

@@ -105,6 +105,23 @@ static int arrange(const struct world *w, const char *script)
 	return status ? -1 : 0;
 }
 
+struct world *world_empty(const char *user)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	const struct passwd *pw = getpwnam(user);
+
+	if (!w || !pw)
+		return NULL;
+	snprintf(w->dir, sizeof(w->dir), "/tmp/world.XXXXXX");
+	snprintf(w->user, sizeof(w->user), "%s", user);
+	w->uid = pw->pw_uid;
+	w->gid = pw->pw_gid;
+	if (!mkdtemp(w->dir) || chmod(w->dir, 0755) ||
+	    chown(w->dir, w->uid, w->gid))
+		return NULL;
+	return w;
+}
+
 struct world *world_make(const char *user)
 {
 	return world_make_on(user, NULL, NULL);
@@ -113,8 +130,7 @@ struct world *world_make(const char *user)
 struct world *world_make_on(const char *user, const char *before,
 			    const char *after)
 {
-	struct world *w = calloc(1, sizeof(*w));
-	const struct passwd *pw = getpwnam(user);
+	struct world *w = world_empty(user);
 	static const char *const dirs[] = {
 		"ws/secret/deep", "ws/lib", "ws/.git/hooks", "ws/.git/info",
 		"ws/.git/objects", "ws/.git/refs/heads", "ws/sub", "ro/sub",
@@ -126,14 +142,7 @@ struct world *world_make_on(const char *user, const char *before,
 		"outside/file",
 	};
 
-	if (!w || !pw)
-		return NULL;
-	snprintf(w->dir, sizeof(w->dir), "/tmp/world.XXXXXX");
-	snprintf(w->user, sizeof(w->user), "%s", user);
-	w->uid = pw->pw_uid;
-	w->gid = pw->pw_gid;
-	if (!mkdtemp(w->dir) || chmod(w->dir, 0755) ||
-	    chown(w->dir, w->uid, w->gid) || arrange(w, before))
+	if (!w || arrange(w, before))
 		return NULL;
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
 		if (world_dir(w, at(w, "%s", dirs[i])))

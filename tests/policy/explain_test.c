@@ -16,6 +16,9 @@
 #include "../../policy-compiler/trail.h"
 #include "kselftest_harness.h"
 
+/* One step of a way. */
+#define AT(name_, object_) { .name = (name_), .object = (object_) }
+
 #define RW (LH_ROOT_READ | LH_ROOT_WRITE)
 #define DENY LH_ROOT_DENY
 
@@ -71,7 +74,7 @@ TEST(an_empty_way_grants_nothing)
 {
 	struct paper p;
 	struct trail_result r;
-	struct trail_step top = { "", TRAIL_NO_OBJECT, 0 };
+	struct trail_step top = AT("", TRAIL_NO_OBJECT);
 
 	paper_init(&p);
 	r = trail_walk(&p.t, &top, 1, LH_READ, false);
@@ -91,8 +94,8 @@ TEST(beyond_the_steps_that_can_grant_only_denies_hold)
 	top = paper_root(&p, LH_ROOT_READ, 0, 0, 1);
 	dir = paper_root(&p, LH_ROOT_READ, 0, 0, 2);
 	{
-		struct trail_step s[] = { { "f", no, 0 }, { "dir", dir, 0 },
-					  { "", top, 0 } };
+		struct trail_step s[] = { AT("f", no), AT("dir", dir),
+					  AT("", top) };
 
 		EXPECT_EQ(2, trail_walk_part(&p.t, s, 3, 2, LH_READ,
 					     false).verdict.rule);
@@ -122,9 +125,9 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 		.flags = LH_NAME_DENY, .rule = 3,
 	});
 	{
-		struct trail_step s[] = { { "f", no, 0 }, { "key", no, 0 },
-					  { "sec", no, 0 }, { "ws", ws, 0 },
-					  { "", no, 0 } };
+		struct trail_step s[] = { AT("f", no), AT("key", no),
+					  AT("sec", no), AT("ws", ws),
+					  AT("", no) };
 
 		r = trail_walk(&p.t, s, 5, LH_READ, false);
 		EXPECT_EQ(LH_WHY_DENIED, r.verdict.why);
@@ -139,14 +142,14 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 	}
 	{
 		/* not below the anchor, not in this order, not as long */
-		struct trail_step a[] = { { "key", no, 0 }, { "ws", ws, 0 },
-					  { "", no, 0 } };
-		struct trail_step b[] = { { "sec", no, 0 }, { "key", no, 0 },
-					  { "ws", ws, 0 }, { "", no, 0 } };
-		struct trail_step c[] = { { "keys", no, 0 }, { "sec", no, 0 },
-					  { "ws", ws, 0 }, { "", no, 0 } };
-		struct trail_step d[] = { { "key", no, 0 }, { "x", no, 0 },
-					  { "sec", no, 0 }, { "ws", ws, 0 } };
+		struct trail_step a[] = { AT("key", no), AT("ws", ws),
+					  AT("", no) };
+		struct trail_step b[] = { AT("sec", no), AT("key", no),
+					  AT("ws", ws), AT("", no) };
+		struct trail_step c[] = { AT("keys", no), AT("sec", no),
+					  AT("ws", ws), AT("", no) };
+		struct trail_step d[] = { AT("key", no), AT("x", no),
+					  AT("sec", no), AT("ws", ws) };
 
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, a, 3, LH_READ,
 				     false).verdict.why);
@@ -155,6 +158,37 @@ TEST(names_are_met_along_the_way_and_nowhere_else)
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, c, 4, LH_READ,
 				     false).verdict.why);
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, d, 4, LH_READ,
+				     false).verdict.why);
+	}
+}
+
+/* al shows sec, which is denied by its name below ws: denies hold there too. */
+TEST(beside_a_bind_mount_denies_hold_and_grants_do_not)
+{
+	struct paper p;
+	size_t ws, other, no = TRAIL_NO_OBJECT;
+
+	paper_init(&p);
+	ws = paper_root(&p, RW | LH_ROOT_ANCHOR, 0, len_of("sec"), 1);
+	other = paper_root(&p, RW, 0, 0, 2);
+	paper_name(&p, ws, 0, "sec", (struct lh_name){
+		.flags = LH_NAME_DENY, .rule = 3,
+	});
+	{
+		struct trail_step s[] = {
+			AT("f", no),
+			{ .name = "sec", .object = no, .mounted = true },
+			{ .name = "ws", .object = ws, .aside = true },
+			AT("al", no), AT("x", other), AT("", no),
+		};
+
+		EXPECT_EQ(LH_WHY_DENIED, trail_walk(&p.t, s, 6, LH_READ,
+				     false).verdict.why);
+		s[1].name = "sac";
+		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s, 6, LH_READ,
+				     false).verdict.why);
+		s[4].object = no;
+		EXPECT_EQ(LH_WHY_NOT_GRANTED, trail_walk(&p.t, s, 6, LH_READ,
 				     false).verdict.why);
 	}
 }
@@ -171,8 +205,8 @@ TEST(a_name_lies_deeper_than_its_anchor)
 		.flags = LH_NAME_RDONLY, .rule = 2,
 	});
 	{
-		struct trail_step s[] = { { "f", no, 0 }, { "ro", no, 0 },
-					  { "ws", ws, 0 }, { "", no, 0 } };
+		struct trail_step s[] = { AT("f", no), AT("ro", no),
+					  AT("ws", ws), AT("", no) };
 
 		r = trail_walk(&p.t, s, 4, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_READ_ONLY, r.verdict.why);
@@ -190,7 +224,7 @@ TEST(the_object_alone_has_rights_of_its_own_and_pins)
 	paper_init(&p);
 	d = paper_root(&p, LH_ROOT_PIN, RW, 0, 1);
 	{
-		struct trail_step s[] = { { "f", no, 0 }, { "d", d, 0 }, { "", no, 0 } };
+		struct trail_step s[] = { AT("f", no), AT("d", d), AT("", no) };
 
 		EXPECT_EQ(LH_WHY_ALLOW, trail_walk(&p.t, s + 1, 2, LH_WRITE,
 				     false).verdict.why);
@@ -216,11 +250,11 @@ TEST(a_protected_pair_is_met_at_any_level_by_changes_alone)
 	p.t.wild_count = 1;
 	p.t.wild_lens = len_of("hooks");
 	{
-		struct trail_step s[] = { { "pre", no, 0 }, { "hooks", no, 0 },
-					  { ".git", no, 0 }, { "r", no, 0 },
-					  { "ws", ws, 0 }, { "", no, 0 } };
-		struct trail_step x[] = { { "hooks", no, 0 }, { "git", no, 0 },
-					  { "ws", ws, 0 }, { "", no, 0 } };
+		struct trail_step s[] = { AT("pre", no), AT("hooks", no),
+					  AT(".git", no), AT("r", no),
+					  AT("ws", ws), AT("", no) };
+		struct trail_step x[] = { AT("hooks", no), AT("git", no),
+					  AT("ws", ws), AT("", no) };
 
 		r = trail_walk(&p.t, s, 6, LH_WRITE, false);
 		EXPECT_EQ(LH_WHY_PROTECTED, r.verdict.why);
