@@ -161,6 +161,9 @@ static int random_roots(struct world *w, struct model_root *roots)
 		build_root(&w->b, at(w, r->path), r->flags | OPTIONAL,
 			   r->flags & LH_ROOT_WRITE ? ROOT_WORKSPACE :
 			   ROOT_PLAIN, "/r");
+		/* What is not there is never written, and grants nothing. */
+		if (access(at(w, r->path), F_OK))
+			r->flags &= ~(R);
 		made++;
 	}
 	return made;
