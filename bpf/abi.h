@@ -152,7 +152,8 @@ struct lh_ipc {
 	__s32 id;		/* -1: nobody asked yet */
 };
 
-#define LH_SCRATCH_WORDS 72
+#define LH_MOUNTS_WORDS 7	/* of these, the last: meta.bpf.c */
+#define LH_SCRATCH_WORDS 79
 
 /* Task storage. */
 struct lh_label {

@@ -28,9 +28,12 @@ struct super_block___chain {
 	struct mount *s_mounts;
 };
 
+/*
+ * A round over the mounts. It lives in the task's label: up to 6.6 a verifier
+ * looks at one step of a loop alone, and takes what one step leaves on the
+ * stack for all that can be there after it.
+ */
 struct mounts_walk {
-	struct lh_label *l;
-	struct lh_ask *q;
 	__u64 first, next;	/* as the list has them: nodes, or mounts */
 	__u64 end;		/* what comes after the last */
 	__u64 ns;		/* the caller's mount namespace */
@@ -39,6 +42,18 @@ struct mounts_walk {
 	__u32 seq;		/* of mount_lock, at the start */
 	__u16 tries;
 	__u8 allowed, denied, seen, done;
+	__u8 pad[2];
+};
+
+_Static_assert(sizeof(struct mounts_walk) <= LH_MOUNTS_WORDS * 8, "scratch");
+
+#define MOUNTS(l) \
+	((struct mounts_walk *)&(l)->scratch[LH_SCRATCH_WORDS - \
+					     LH_MOUNTS_WORDS])
+
+struct mounts_stride {
+	struct lh_label *l;
+	struct lh_ask *q;
 };
 
 static __always_inline bool mounts_are_nodes(void)
@@ -117,8 +132,9 @@ static __always_inline bool mounts_count(const struct mounts_walk *m,
 	       (BPF_CORE_READ(p, mnt.mnt_flags) & MNT_INTERNAL);
 }
 
-static long mounts_step(__u32 i, struct mounts_walk *m)
+static long mounts_step(__u32 i, struct mounts_stride *c)
 {
+	struct mounts_walk *m = MOUNTS(c->l);
 	__u64 mount = mounts_take(m);
 	__u32 verdict, why;
 
@@ -126,12 +142,13 @@ static long mounts_step(__u32 i, struct mounts_walk *m)
 		return mounts_finish(m);
 	if (!mounts_count(m, mount))
 		return 0;
-	m->q->at.mnt = mount + bpf_core_field_offset(struct mount, mnt);
+	mount += bpf_core_field_offset(struct mount, mnt);
 	if (m->denied) {	/* known already: only for the record's path */
-		m->mnt = m->q->at.mnt;
+		m->mnt = mount;
 		return 1;
 	}
-	verdict = lh_judge(m->l, m->q);
+	c->q->at.mnt = mount;
+	verdict = lh_judge(c->l, c->q);
 	why = verdict & 0xffff;
 	if (why == LH_WHY_ALLOW) {
 		m->allowed = 1;
@@ -140,7 +157,7 @@ static long mounts_step(__u32 i, struct mounts_walk *m)
 	/* Of several refusals the one that says most. */
 	if (!m->seen || why != LH_WHY_OUTSIDE_MOUNT) {
 		m->verdict = verdict;
-		m->mnt = m->q->at.mnt;
+		m->mnt = mount;
 	}
 	m->seen = 1;
 	m->denied = why == LH_WHY_DENIED;
@@ -152,35 +169,42 @@ static __always_inline int meta_refuses(struct lh_label *l, struct lh_ask *q,
 					struct dentry *d)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	struct mounts_walk m = { .l = l, .q = q };
+	struct mounts_stride c = { .l = l, .q = q };
+	struct mounts_walk *m = MOUNTS(l);
+	__u32 verdict;
 
 	if (!lh_session_of(l))
 		return 1;
 	/* Is it denied where it lies, however it is reached? */
-	m.verdict = lh_judge(l, q);
-	m.denied = (m.verdict & 0xffff) != LH_WHY_ALLOW;
+	verdict = lh_judge(l, q);
 	/*
 	 * With other credentials than its own a task asks for overlayfs, which
 	 * works below a file that was judged already.
 	 */
 	if (t->cred != t->real_cred)
-		return fs_record(l, q, m.verdict);
-	m.ns = (__u64)BPF_CORE_READ(t, nsproxy, mnt_ns);
-	mounts_begin(&m, d);
-	bpf_loop(MOUNTS_MAX, mounts_step, &m, 0);
-	q->at.mnt = m.mnt;
-	if (m.denied)
-		return fs_record(l, q, m.verdict);
-	if (!m.done)
-		m.verdict = m.tries >= MOUNTS_TRIES ? LH_WHY_RACED :
-			    LH_WHY_UNFINISHED;
-	else if (m.allowed)
-		m.verdict = LH_WHY_ALLOW;
-	else if (!m.seen)
+		return fs_record(l, q, verdict);
+	__builtin_memset(m, 0, sizeof(*m));
+	m->denied = (verdict & 0xffff) != LH_WHY_ALLOW;
+	m->ns = (__u64)BPF_CORE_READ(t, nsproxy, mnt_ns);
+	mounts_begin(m, d);
+	bpf_loop(MOUNTS_MAX, mounts_step, &c, 0);
+	q->at.mnt = m->mnt;
+	if ((verdict & 0xffff) != LH_WHY_ALLOW)
+		return fs_record(l, q, verdict);
+	if (m->denied)
+		verdict = m->verdict;
+	else if (!m->done)
+		verdict = m->tries >= MOUNTS_TRIES ? LH_WHY_RACED :
+			  LH_WHY_UNFINISHED;
+	else if (m->allowed)
+		verdict = LH_WHY_ALLOW;
+	else if (m->seen)
+		verdict = m->verdict;
+	else
 		/* Mounted nowhere: what is not denied may be looked at. */
-		m.verdict = q->access == LH_STAT ? LH_WHY_ALLOW :
-			    LH_WHY_OUTSIDE_MOUNT;
-	return fs_record(l, q, m.verdict);
+		verdict = q->access == LH_STAT ? LH_WHY_ALLOW :
+			  LH_WHY_OUTSIDE_MOUNT;
+	return fs_record(l, q, verdict);
 }
 
 #define META(name, hook, op, access, params...)				\

@@ -52,7 +52,8 @@ struct lh_walk {
 	__u32 pad2;
 };
 
-_Static_assert(sizeof(struct lh_walk) <= LH_SCRATCH_WORDS * 8, "scratch");
+_Static_assert(sizeof(struct lh_walk) <=
+	       (LH_SCRATCH_WORDS - LH_MOUNTS_WORDS) * 8, "scratch");
 
 #define WALK(l) ((struct lh_walk *)(l)->scratch)
 
