@@ -187,7 +187,7 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 		object = NAMES_INNER;
 		node = n->node;
 		lens = &n->name_lens;
-		/* A name that is not told apart has nothing of its own below. */
+		/* Not told apart: it has nothing of its own below. */
 		also = b->names[folded].name.node ?
 			&b->names[folded].name.name_lens : lens;
 		rest += len + !last;
