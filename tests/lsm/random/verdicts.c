@@ -121,6 +121,15 @@ static bool has_mount(const struct spot *p)
 	return false;
 }
 
+/* Of a temporary directory explain cannot say whose it will be. */
+static bool in_temp(const struct call *c)
+{
+	for (int i = 0; i < c->asks; i++)
+		if (!strncmp(c->ask[i].p->path, "/tmp/lh-", 8))
+			return true;
+	return false;
+}
+
 /* `lh-policy explain` answers as the kernel does; bind mounts aside. */
 static void explained(struct game *g, const struct call *c,
 		      const struct verdict *v)
@@ -137,6 +146,8 @@ static void explained(struct game *g, const struct call *c,
 	reason = executor_explain(&g->library, c->explain, c->ask[0].p->path,
 				  c->asks > 1 ? c->ask[1].p->path : NULL,
 				  &rule);
+	if (reason && !strcmp(reason, "depends") && in_temp(c))
+		return;
 	if (!strcmp(word(reason), word(v->reason)) &&
 	    (!reason || !strcmp(reason, "no_exec") || !strcmp(rule, v->rule)))
 		return;
