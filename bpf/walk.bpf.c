@@ -69,7 +69,7 @@ static __always_inline long walk_hop(struct lh_walk *w)
 	 */
 	if (!w->aside && w->dentry != w->root)
 		w->strayed = 1;
-	if (up == w->mount)
+	if (up == w->mount || w->strayed)
 		return walk_finish(w);
 	for (i = 0; i < LH_NAME_DEPTH; i++)
 		w->beside[i] = w->chain[i];

@@ -193,6 +193,8 @@ static const struct check {
 	{ __NR_fcntl, 1, CHECK_NOT, 8, "F_SETOWN" },
 	{ __NR_fcntl, 1, CHECK_NOT, 10, "F_SETSIG" },
 	{ __NR_fcntl, 1, CHECK_NOT, 15, "F_SETOWN_EX" },
+	/* Who opens the file then waits: 45 seconds, and again. */
+	{ __NR_fcntl, 1, CHECK_NOT, 1024, "F_SETLEASE" },
 	/* The hook for reading limits is not told whose. */
 	{ __NR_prlimit64, 0, CHECK_NO_BITS, UINT32_MAX, "by process id" },
 	{ __NR_clone, 0, CHECK_NO_BITS, NAMESPACES, "namespaces" },

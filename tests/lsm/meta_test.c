@@ -37,9 +37,10 @@ static const struct row {
 	{ "listxattr", "f", NULL, LOOK, "xattr" },
 	{ "listxattr", "d", NULL, LOOK, "xattr" },
 	{ "removexattr", "f", "user.lh", CHANGE, "xattr" },
-	{ "setacl", "f", NULL, CHANGE, "acl" },
+	/* Before 6.2 an access list is an attribute like others. */
+	{ "setacl", "f", NULL, CHANGE, NULL },
 	{ "getacl", "f", NULL, LOOK, "acl" },
-	{ "rmacl", "f", NULL, CHANGE, "acl" },
+	{ "rmacl", "f", NULL, CHANGE, NULL },
 	{ "readlink", "l", NULL, LOOK, "readlink" },
 	{ "readlinkfd", "l", NULL, LOOK, "readlink" },
 	{ "fanotify", "f", NULL, OPEN, "watch" },

@@ -161,9 +161,11 @@ TEST_F(ways, leases_locks_and_signals_need_an_open)
 		EXPECT_EQ(EACCES, ask(&self->s, "by", how[i], "secret/key"));
 		EXPECT_EQ(EACCES, ask(&self->s, "by", how[i],
 				      at(self->w, "outside/file")));
-		EXPECT_EQ(0, ask(&self->s, "by", how[i], "file"));
 		EXPECT_EQ(0, ask(&self->twin, "by", how[i], "secret/key"));
 	}
+	EXPECT_EQ(0, ask(&self->s, "by", "lock", "file"));
+	/* By a lease, who only reads a file would keep the host waiting. */
+	EXPECT_EQ(EPERM, ask(&self->s, "by", "lease", "file"));
 	EXPECT_EQ(EACCES, ask(&self->s, "by", "dnotify", "secret"));
 	EXPECT_EQ(0, ask(&self->s, "by", "dnotify", "sub"));
 }

@@ -257,7 +257,8 @@ TEST_F(filter, new_namespaces_are_refused)
 /* An owner of a descriptor is signalled; it may be anybody. */
 TEST_F(filter, owners_of_descriptors_are_not_set)
 {
-	static const uint32_t bad[] = { F_SETOWN, F_SETSIG, F_SETOWN_EX };
+	static const uint32_t bad[] = { F_SETOWN, F_SETSIG, F_SETOWN_EX,
+					1024 /* F_SETLEASE */ };
 	static const uint32_t good[] = {
 		F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_GETLK, F_SETLK,
 		F_SETLKW, F_GETOWN, F_OFD_SETLK, F_DUPFD_CLOEXEC, F_ADD_SEALS,
