@@ -30,6 +30,7 @@
 #define LH_WILD_MAX 8		/* protected A/B pairs at any depth */
 #define LH_WALK_MAX 32768	/* dentries and mounts of a walk, all tries */
 #define LH_WALK_TRIES 64	/* walks that raced with a rename or a mount */
+#define LH_SETTLE_MAX (1 << 20)	/* looks at whether one is under way */
 #define LH_BLOOM_WORDS 64	/* words of a session's root filter */
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */

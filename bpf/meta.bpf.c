@@ -34,7 +34,8 @@ struct super_block___chain {
  * stack for all that can be there after it.
  */
 struct mounts_walk {
-	__u64 first, next;	/* as the list has them: nodes, or mounts */
+	__u64 sb;		/* whose mounts */
+	__u64 next;		/* as the list has them: nodes, or mounts */
 	__u64 end;		/* what comes after the last */
 	__u64 ns;		/* the caller's mount namespace */
 	__u64 mnt;		/* that the verdict below was reached by */
@@ -61,32 +62,33 @@ static __always_inline bool mounts_are_nodes(void)
 	return bpf_core_field_exists(struct mount, mnt_instance);
 }
 
-static __always_inline void mounts_begin(struct mounts_walk *m,
-					 struct dentry *d)
+/* From the head, which the counter must be older than. */
+static __always_inline void mounts_begin(struct mounts_walk *m)
 {
-	struct super_block *sb = d->d_sb;
+	struct super_block *sb = (struct super_block *)m->sb;
 
-	m->end = 0;
+	if (lh_mounts_seq() & 1)
+		lh_settle();
+	m->seq = lh_mounts_seq();
 	if (mounts_are_nodes()) {
-		struct list_head *first = BPF_CORE_READ(sb, s_mounts.next);
-
-		m->first = (__u64)first;
-		m->end = (__u64)BPF_CORE_READ(first, prev);
+		m->end = m->sb + bpf_core_field_offset(sb->s_mounts);
+		m->next = (__u64)BPF_CORE_READ(sb, s_mounts.next);
 	} else {
 		struct super_block___chain *c = (void *)sb;
 
-		m->first = (__u64)BPF_CORE_READ(c, s_mounts);
+		m->end = 0;
+		m->next = (__u64)BPF_CORE_READ(c, s_mounts);
 	}
-	m->next = m->first;
-	m->seq = lh_mounts_seq();
+	m->allowed = 0;
+	m->seen = 0;
 }
 
-/* The mount that is next, and on; 0: there is none. */
+/* The mount that is next, and on; 0: there is none, or the list broke off. */
 static __always_inline __u64 mounts_take(struct mounts_walk *m)
 {
 	__u64 mount = m->next;
 
-	if (mount == m->end)
+	if (mount == m->end || !mount)
 		return 0;
 	if (mounts_are_nodes()) {
 		struct list_head *node = (struct list_head *)mount;
@@ -104,18 +106,13 @@ static __always_inline __u64 mounts_take(struct mounts_walk *m)
 /* The list has ended: did it stay as it was? 1: over; 0: once more. */
 static __always_inline long mounts_finish(struct mounts_walk *m)
 {
-	__u32 seq = lh_mounts_seq();
-
-	if (seq == m->seq && !(seq & 1)) {
+	if (!(m->seq & 1) && lh_mounts_seq() == m->seq) {
 		m->done = 1;
 		return 1;
 	}
 	if (++m->tries >= MOUNTS_TRIES)
 		return 1;
-	m->seq = seq;
-	m->next = m->first;
-	m->allowed = 0;
-	m->seen = 0;
+	mounts_begin(m);
 	return 0;
 }
 
@@ -186,7 +183,8 @@ static __always_inline int meta_refuses(struct lh_label *l, struct lh_ask *q,
 	__builtin_memset(m, 0, sizeof(*m));
 	m->denied = (verdict & 0xffff) != LH_WHY_ALLOW;
 	m->ns = (__u64)BPF_CORE_READ(t, nsproxy, mnt_ns);
-	mounts_begin(m, d);
+	m->sb = (__u64)BPF_CORE_READ(d, d_sb);
+	mounts_begin(m);
 	bpf_loop(MOUNTS_MAX, mounts_step, &c, 0);
 	q->at.mnt = m->mnt;
 	if ((verdict & 0xffff) != LH_WHY_ALLOW)

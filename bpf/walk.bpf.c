@@ -11,12 +11,35 @@
 extern const void rename_lock __ksym;
 extern const void mount_lock __ksym;
 
+#define SEQ(lock) LH_READ_AS(struct seqcount, &(lock), sequence)
+
+static long settle_step(__u32 i, void *unused)
+{
+	return !((SEQ(rename_lock) | SEQ(mount_lock)) & 1);
+}
+
+/*
+ * Until no change is under way, as the kernel's own readers wait. It lasts as
+ * long as whoever makes one may be off its (virtual) processor: a few
+ * milliseconds, in which all tries of a walk could be spent.
+ */
+__noinline int lh_settle(void)
+{
+	bpf_loop(LH_SETTLE_MAX, settle_step, NULL, 0);
+	return 0;
+}
+
 static __always_inline void walk_restart(struct lh_walk *w)
 {
 	struct vfsmount *mnt = (struct vfsmount *)w->start_mnt;
 
-	w->renames = LH_READ_AS(struct seqcount, &rename_lock, sequence);
-	w->mounts = LH_READ_AS(struct seqcount, &mount_lock, sequence);
+	w->renames = SEQ(rename_lock);
+	w->mounts = SEQ(mount_lock);
+	if ((w->renames | w->mounts) & 1) {
+		lh_settle();
+		w->renames = SEQ(rename_lock);
+		w->mounts = SEQ(mount_lock);
+	}
 	w->root = 0;
 	w->mount = 0;
 	if (w->start_mnt) {
@@ -39,8 +62,7 @@ static __always_inline void walk_restart(struct lh_walk *w)
 /* The chain has ended. 1: the walk is over; 0: it raced, once more. */
 static __always_inline long walk_finish(struct lh_walk *w)
 {
-	__u32 renames = LH_READ_AS(struct seqcount, &rename_lock, sequence);
-	__u32 mounts = LH_READ_AS(struct seqcount, &mount_lock, sequence);
+	__u32 renames = SEQ(rename_lock), mounts = SEQ(mount_lock);
 
 	if (renames == w->renames && mounts == w->mounts &&
 	    !((renames | mounts) & 1)) {
@@ -132,7 +154,7 @@ __noinline __u32 lh_rights(struct lh_label *l)
 
 __noinline __u32 lh_mounts_seq(void)
 {
-	return LH_READ_AS(struct seqcount, &mount_lock, sequence);
+	return SEQ(mount_lock);
 }
 
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)

@@ -35,6 +35,7 @@ __u32 lh_rights(struct lh_label *l);
 
 /* Odd while a mount comes or goes, and another number after it. */
 __u32 lh_mounts_seq(void);
+int lh_settle(void);
 
 /*
  * special.bpf.c. Before the walk: a verdict with DECIDED, or which rules the

@@ -436,7 +436,8 @@ static int protect_link(struct builder *b, const struct repository *r)
 	if (err || is_dir(b, r->link))
 		return err;
 	err = table_root(b, r->link, LH_ROOT_PROTECT, rule);
-	return err ? err : names_add(b, r->top, ".git", LH_NAME_PROTECT, rule);
+	return err ? err :
+		names_hold(b, r->top, ".git", LH_NAME_PROTECT, rule);
 }
 
 /* A bare one is known by these; they must not be moved aside for a while. */

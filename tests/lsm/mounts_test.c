@@ -303,6 +303,35 @@ TEST_F(mounts, a_given_file_may_be_opened_again_wherever_it_lies)
 	close(fd);
 }
 
+/*
+ * What is shown below a denied directory is denied. The rest of its file system
+ * is not, which is not below it there.
+ */
+TEST_F(mounts, shown_below_what_is_denied)
+{
+	const struct world *w = self->w;
+
+	ASSERT_EQ(0, world_file(w, at(w, "ws/given/f"), "TEXT"));
+	ASSERT_EQ(0, world_dir(w, at(w, "ws/secret/m")));
+	DONE("symlink", "f", "sub/link");
+	DONE("utimes", "given/f");
+	ASSERT_EQ(0, mount(at(w, "ws/given"), at(w, "ws/secret/m"), NULL,
+			   MS_BIND, NULL));
+	REFUSED("open", "secret/m/f", "r");
+	REFUSED("stat", "secret/m/f");
+	REFUSED("utimes", "secret/m/f");
+	DONE("readlink", "sub/link");
+	DONE("utimes", "sub/file");
+	DONE("utimes", "sub");
+	DONE("setxattr", "sub/file", "user.lh");
+	DONE("listxattr", "sub/file");
+	DONE("open", "given/f", "+");
+	/* A question of attributes does not know by which way it came. */
+	REFUSED("utimes", "given/f");
+	ASSERT_EQ(0, umount2(at(w, "ws/secret/m"), MNT_DETACH));
+	DONE("utimes", "given/f");
+}
+
 /* Another process, whose mounts are its own, changes what the session sees. */
 TEST_F(mounts, another_namespace_changes_nothing)
 {

@@ -218,6 +218,24 @@ static int op_race(char **a, struct probe_reply *r)
 	return 0;
 }
 
+/* Set a file's times many times; how often it was done is the value. */
+static int op_race_touch(char **a, struct probe_reply *r)
+{
+	int refused = 0, absent = 0;
+
+	for (int i = 0; i < atoi(a[1]); i++) {
+		if (!utimensat(AT_FDCWD, a[0], NULL, 0))
+			r->value++;
+		else if (errno == EACCES)
+			refused++;
+		else
+			absent++;
+	}
+	snprintf(r->text, sizeof(r->text), "done=%ld refused=%d absent=%d",
+		 (long)r->value, refused, absent);
+	return 0;
+}
+
 /* A child exchanges two names until it is killed; its pid is the value. */
 static int op_exchange(char **a, struct probe_reply *r)
 {
@@ -233,6 +251,7 @@ static int op_exchange(char **a, struct probe_reply *r)
 
 const struct probe_op probe_random_ops[] = {
 	{ "race", 2, op_race },
+	{ "racetouch", 2, op_race_touch },
 	{ "exchange", 2, op_exchange },
 	{ "random", 2, op_random },
 	{ NULL, 0, NULL },

@@ -192,6 +192,66 @@ TEST_F(race, a_mount_that_moves_outside_grants_nothing)
 	umount2(self->a[1], MNT_DETACH);
 }
 
+/*
+ * Attributes are judged over all mounts of a file system: here two come and go
+ * by turns, so that the first in the kernel's list is always about to leave.
+ * One of them is there at any time, and only where @from is denied or not is
+ * what counts.
+ */
+static int touches(struct __test_metadata *_metadata, FIXTURE_DATA(race) *self,
+		   const char *from, int *done)
+{
+	int refused = 0;
+
+	ASSERT_EQ(0, world_dir(self->w, at(self->w, "ws/sub/m")));
+	ASSERT_EQ(0, world_dir(self->w, at(self->w, "ws/sub/n")));
+	NAME(0, "ws/sub/m");
+	NAME(1, "ws/sub/n");
+	NAME(2, "%s", from);
+	ASSERT_EQ(0, mount("none", self->a[2], "tmpfs", 0, NULL));
+	ASSERT_EQ(0, world_file(self->w, at(self->w, "%s/f", from), "TEXT"));
+	ASSERT_EQ(0, mount(self->a[2], self->a[0], NULL, MS_BIND, NULL));
+	if (!strcmp(from, "outside/m"))
+		ASSERT_EQ(0, umount2(self->a[2], MNT_DETACH));
+	CHANGING(mount(self->a[0], self->a[1], NULL, MS_BIND, NULL);
+		 umount2(self->a[0], MNT_DETACH);
+		 mount(self->a[1], self->a[0], NULL, MS_BIND, NULL);
+		 umount2(self->a[1], MNT_DETACH));
+	*done = 0;
+	for (int i = 0, n; i < 20 || *self->rounds < 50; i++) {
+		ASSERT_EQ(0, ask(&self->s, "racetouch",
+				 i & 1 ? "sub/m/f" : "sub/n/f", "300"));
+		ASSERT_EQ(1, sscanf(self->s.reply.text,
+				    "done=%*d refused=%d", &n));
+		*done += self->s.reply.value;
+		refused += n;
+	}
+	fprintf(stderr, "# done %d, refused %d, %lu rounds of mounts\n", *done,
+		refused, *self->rounds);
+	kill(self->pid, SIGKILL);
+	waitpid(self->pid, NULL, 0);
+	self->pid = 0;
+	umount2(self->a[2], MNT_DETACH);
+	return refused;
+}
+
+TEST_F(race, mounts_that_come_and_go_refuse_no_attribute)
+{
+	int done;
+
+	ASSERT_EQ(0, world_dir(self->w, at(self->w, "outside/m")));
+	EXPECT_EQ(0, touches(_metadata, self, "outside/m", &done));
+	EXPECT_LT(0, done);
+}
+
+TEST_F(race, nor_do_they_grant_one_of_what_is_denied)
+{
+	int done;
+
+	EXPECT_LT(0, touches(_metadata, self, "ws/secret", &done));
+	EXPECT_EQ(0, done);
+}
+
 /* The session itself changes names while another of its processes opens. */
 TEST_F(race, a_session_gains_nothing_by_exchanging_its_own_names)
 {

@@ -22,6 +22,10 @@ if [ "${1:-}" = --packages ]; then
 fi
 B=$(realpath "${B:-build}")
 base=$(mktemp -d /tmp/workloads.XXXXXX) || exit 1
+# ext4, as people have it: before 6.6 a tmpfs has no attributes of users.
+truncate -s 2G "$base.img"
+mkfs.ext4 -q "$base.img" && mount -o loop "$base.img" "$base" || exit 1
+rmdir "$base/lost+found"
 chmod 755 "$base"
 mkdir "$base/log" "$base/tmp" "$base/empty"
 cp policy-compiler/policies/*.json "$base/"
@@ -53,9 +57,10 @@ as_user()
 		GIT_TEMPLATE_DIR="$base/empty" bash -eu "$1") </dev/null
 }
 
-# The workspace as it is before. Its times are of long ago.
+# Workspace and home as they are before. Its times are of long ago.
 workspace()
 {
+	tests/lsm/homes
 	rm -rf "$base/ws"
 	mkdir "$base/ws"
 	chown lh-test: "$base/ws"
@@ -124,4 +129,5 @@ for script in "${scripts[@]}"; do
 	done
 done
 echo "1..$n"
-rm -rf "$base"
+umount "$base"
+rm -rf "$base" "$base.img"

@@ -192,8 +192,9 @@ static void find_object(struct game *g, const char *host, int flags,
 	close(fd);
 	climb(g, p, false);
 	if (!p->count || p->level[0].id.ino != p->st.st_ino ||
-	    p->level[0].id.dev != p->st.st_dev || !p->st.st_nlink)
-		p->hidden = true;
+	    p->level[0].id.dev != p->st.st_dev || !p->st.st_nlink ||
+	    !strcmp(p->path, at(g->w, "log/s.stderr")))
+		p->hidden = true;	/* the last was given to the session */
 	p->mount = mount_of(g, p->path);
 }
 

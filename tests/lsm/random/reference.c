@@ -239,12 +239,21 @@ static bool is_root(const struct game *g, const struct level *l,
 	return false;
 }
 
+#define ON_THE_WAY 1
+#define ASIDE 2		/* where the source of a bind mount lies */
+
+static int side_of(const struct level *l)
+{
+	return l->aside ? ASIDE : ON_THE_WAY;
+}
+
 /*
  * Is the object, or something above it, at a name that a rule of this kind
- * holds? @down: how far below the name the object is, "" for there.
+ * holds? @down: how far below the name the object is, "" for there. @sides: of
+ * names on the way, and of those that are not.
  */
 static bool is_named(const struct game *g, const struct spot *p,
-		     enum rule_kind kind, const char *down, bool aside)
+		     enum rule_kind kind, const char *down, int sides)
 {
 	char want[2 * TEXT];
 
@@ -252,7 +261,8 @@ static bool is_named(const struct game *g, const struct spot *p,
 		for (unsigned int k = 0; k < g->holds; k++) {
 			const struct hold *h = &g->hold[k];
 
-			if (h->kind != kind || p->level[i].aside > aside ||
+			if (h->kind != kind ||
+			    !(sides & side_of(&p->level[i])) ||
 			    !same(&h->anchor, &p->level[i].id))
 				continue;
 			if (!down) {
@@ -275,7 +285,7 @@ static bool is_held(const struct game *g, const struct spot *p,
 	for (unsigned int i = 0; i < p->count; i++)
 		if (is_root(g, &p->level[i], kind))
 			return true;
-	return is_named(g, p, kind, NULL, true);
+	return is_named(g, p, kind, NULL, ON_THE_WAY | ASIDE);
 }
 
 /* Would a rule's name lead through this very name? */
@@ -325,7 +335,7 @@ static bool is_wild_parent(const struct game *g, const struct spot *p)
 
 /*
  * Of a writable and a read-only root the deeper one decides: 1 writable, -1
- * read-only, 0 neither.
+ * read-only, 0 neither. What is never written is not where it is shown either.
  */
 static int writing(const struct game *g, const struct spot *p, bool *temp)
 {
@@ -333,16 +343,15 @@ static int writing(const struct game *g, const struct spot *p, bool *temp)
 	for (unsigned int i = 0; i < p->count; i++) {
 		const struct level *l = &p->level[i];
 
-		if (l->aside)
-			continue;
 		if (is_root(g, l, RULE_ONLY))
 			return -1;
-		*temp = is_root(g, l, RULE_TEMP);
-		if (*temp || (is_root(g, l, RULE_WRITE) &&
+		*temp = !l->aside && is_root(g, l, RULE_TEMP);
+		if (*temp || (!l->aside && is_root(g, l, RULE_WRITE) &&
 			      (g->writes || g->deletes)))
 			return 1;
 		/* What the host put in its place is known by the name alone. */
-		if (!l->mounted && is_named(g, p, RULE_ONLY, l->below, false))
+		if (!l->mounted &&
+		    is_named(g, p, RULE_ONLY, l->below, side_of(l)))
 			return -1;
 	}
 	return 0;
