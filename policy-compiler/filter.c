@@ -179,6 +179,11 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0xc0406618,
 	  "FS_IOC_REMOVE_ENCRYPTION_KEY" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x40047211, "FAT_IOCTL_SET_ATTRIBUTES" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x6609, "EXT4_IOC_MIGRATE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4004f50d, "F2FS_IOC_SET_PIN_FILE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x50009402, "BTRFS_IOC_DEFRAG" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x40309410, "BTRFS_IOC_DEFRAG_RANGE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x8008bc40, "BCHFS_IOC_REINHERIT_ATTRS" },
 	/* A snapshot copies denied files to new inodes under new names. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009401, "BTRFS_IOC_SNAP_CREATE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009417, "BTRFS_IOC_SNAP_CREATE_V2" },
@@ -187,6 +192,14 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5000940f, "BTRFS_IOC_SNAP_DESTROY" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5000943f, "BTRFS_IOC_SNAP_DESTROY_V2" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4008941a, "BTRFS_IOC_SUBVOL_SETFLAGS" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc0c89425,
+	  "BTRFS_IOC_SET_RECEIVED_SUBVOL" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc0c09425,
+	  "BTRFS_IOC_SET_RECEIVED_SUBVOL_32" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4020bc10, "BCH_IOCTL_SUBVOLUME_CREATE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4020bc11, "BCH_IOCTL_SUBVOLUME_DESTROY" },
+	/* By two names, of which no hook learns. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x40186f04, "OCFS2_IOC_REFLINK" },
 	/* Signals by way of a descriptor: no hook learns who set the owner. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8901, "FIOSETOWN" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8902, "SIOCSPGRP" },
