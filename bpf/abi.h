@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 2
+#define LH_ABI 3
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -35,6 +35,7 @@
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */
 #define LH_IPC_MAX 65536	/* System V objects of all sessions together */
+#define LH_IPC_OWN (LH_IPC_MAX / 4)	/* of one session */
 #define LH_EXE_ROOM 768		/* of these, what the first two leave to exe */
 #define LH_COMM_LEN 16
 #define LH_RULE_NONE 0		/* no rule: the default refused */
@@ -47,6 +48,7 @@
 #define LH_MOVE 0x10u	/* carry it, and all below it, to another name */
 #define LH_BECOME 0x20u	/* a directory arrives under this name */
 #define LH_STAT 0x40u	/* size, times, mode, owner, link target */
+#define LH_ODD 0x80u	/* with WRITE: no regular file arrives here */
 
 /*
  * What a root says of itself and all below it. READ and EXEC add up along the
@@ -63,7 +65,8 @@
 #define LH_ROOT_PIN 0x80u	/* this object is not moved nor removed */
 #define LH_ROOT_ANCHOR 0x100u	/* has name rules below it: name_lens */
 #define LH_ROOT_OWN 0x200u	/* what this session made below is its own */
-#define LH_ROOT_MASK 0x3ffu
+#define LH_ROOT_UNNAMED 0x400u	/* in this very directory: O_TMPFILE|O_EXCL */
+#define LH_ROOT_MASK 0x7ffu
 
 /* A name rule: the last component carries rights, those before it PARTIAL. */
 #define LH_NAME_DENY LH_ROOT_DENY
@@ -140,6 +143,7 @@ struct lh_session {
 	__u32 supervisor;	/* its pid, as pid namespace pidns counts */
 	__u64 pidns;		/* inode number of that namespace */
 	__u64 made;		/* 1: IPC objects that must be swept */
+	__u64 ipc;		/* System V objects that are there */
 	struct lh_wild wild[LH_WILD_MAX];
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
 };
@@ -151,6 +155,8 @@ struct lh_ipc {
 	__u64 serial;
 	__u32 kind;		/* enum lh_ipc_kind */
 	__s32 id;		/* -1: nobody asked yet */
+	__u32 slot;		/* of the session */
+	__u32 pad;
 };
 
 #define LH_MOUNTS_WORDS 7	/* of these, the last: meta.bpf.c */
@@ -210,6 +216,7 @@ enum lh_why {
 	LH_WHY_UNFINISHED, LH_WHY_RACED, LH_WHY_NO_EXEC, LH_WHY_SETID,
 	LH_WHY_DEVICE, LH_WHY_FAMILY, LH_WHY_PEER, LH_WHY_PROCESS,
 	LH_WHY_GUARD, LH_WHY_NEVER, LH_WHY_SESSION_DEAD, LH_WHY_INTERNAL,
+	LH_WHY_LIMIT,
 	LH_WHY_COUNT,
 };
 
@@ -281,9 +288,9 @@ _Static_assert(sizeof(struct lh_name) == 24, "no padding");
 _Static_assert(sizeof(struct lh_wild) == 40, "no padding");
 _Static_assert(sizeof(struct lh_item) == 48, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
-_Static_assert(sizeof(struct lh_session) == 80 + LH_WILD_MAX * 40 +
+_Static_assert(sizeof(struct lh_session) == 88 + LH_WILD_MAX * 40 +
 	       LH_BLOOM_WORDS * 8, "no padding");
-_Static_assert(sizeof(struct lh_ipc) == 16, "no padding");
+_Static_assert(sizeof(struct lh_ipc) == 24, "no padding");
 _Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,
 	       "no padding");
 _Static_assert(sizeof(struct lh_denial) == 120, "no padding");

@@ -21,6 +21,7 @@
 #define LH_FOUND_PIN 0x8u	/* the object itself is a root or above one */
 #define LH_FOUND_PARTIAL 0x10u	/* the object may lead to a named rule */
 #define LH_FOUND_MINE 0x20u	/* this session made the object, or would */
+#define LH_FOUND_FILE 0x40u	/* this name may be a regular file's alone */
 #define LH_FOUND_SELF(rights) ((rights) << 8)	/* what .self has granted */
 
 /*
@@ -138,7 +139,9 @@ static __always_inline void lh_trail_name(struct lh_trail *t, __u32 flags,
 		t->rights |= LH_ROOT_WRITE;
 		t->rule_write = rule;
 	}
-	/* A link of a name that may be written would lead the host astray. */
+	/* Else the host, which reads it, would be led astray, or wait. */
+	if (self && (flags & LH_NAME_WRITE))
+		t->found |= LH_FOUND_FILE;
 	if (self && (flags & (LH_NAME_PARTIAL | LH_NAME_WRITE))) {
 		t->found |= LH_FOUND_PARTIAL;
 		if (!(t->found & LH_FOUND_PIN))
@@ -165,7 +168,8 @@ static __always_inline void lh_trail_wild(struct lh_trail *t,
 
 /*
  * The verdict over a finished trail. @access: LH_*, at least one; LH_BECOME and
- * LH_MOVE only of what leads somewhere, a directory or a link.
+ * LH_MOVE only of what leads somewhere, a directory or a link; LH_ODD only with
+ * LH_WRITE.
  */
 static __always_inline struct lh_verdict
 lh_trail_judge(const struct lh_trail *t, __u32 access)
@@ -187,7 +191,8 @@ lh_trail_judge(const struct lh_trail *t, __u32 access)
 	}
 	if (((t->found & LH_FOUND_PIN) && (access & (LH_REMOVE | LH_MOVE))) ||
 	    ((t->found & LH_FOUND_PARTIAL) &&
-	     (access & (LH_MOVE | LH_BECOME)))) {
+	     (access & (LH_MOVE | LH_BECOME))) ||
+	    ((t->found & LH_FOUND_FILE) && (access & LH_ODD))) {
 		v.why = LH_WHY_PINNED;
 		v.rule = t->rule_pin;
 		return v;

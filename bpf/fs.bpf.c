@@ -14,7 +14,6 @@
  */
 #include "fs.bpf.h"
 
-#define OPEN_TMPFILE 020000000	/* __O_TMPFILE */
 #define RENAME_EXCHANGE 0x2
 #define RENAME_WHITEOUT 0x4
 
@@ -80,9 +79,28 @@ static __always_inline int fs_refuses_both(struct lh_label *l,
 	return 0;
 }
 
+/*
+ * tmpfile(3): a file in /tmp itself that nobody else finds and that never gets
+ * a name, not even a linkat(2). A rule that forbids more than nothing holds.
+ */
+static __noinline int open_unnamed(struct lh_label *l, struct file *file)
+{
+	const __u32 both = OPEN_TMPFILE | OPEN_EXCL;
+	struct lh_root_key key = {};
+	struct lh_root *r;
+
+	if ((file->f_flags & both) != both)
+		return 0;
+	key.inode = (__u64)file->f_path.dentry->d_parent->d_inode;
+	key.serial = l->serial;
+	r = bpf_map_lookup_elem(&lh_roots, &key);
+	return r && (r->flags & LH_ROOT_UNNAMED);
+}
+
 static __noinline int open_refused(struct file *file)
 {
 	struct lh_label *l = lh_label_current();
+	__u32 verdict;
 
 	if (!l)
 		return 0;
@@ -105,7 +123,16 @@ static __noinline int open_refused(struct file *file)
 	if ((file->f_flags & OPEN_TMPFILE) &&
 	    (file->f_inode->i_mode & S_SETID))
 		return fs_refuses_kind(l, &q, LH_WHY_SETID);
-	return fs_refuses(l, &q);
+	if (!lh_session_of(l))
+		return 1;
+	verdict = lh_judge(l, &q);
+	if ((verdict & 0xffff) == LH_WHY_NOT_GRANTED && open_unnamed(l, file))
+		return 0;
+	if (verdict & 0xffff)
+		return fs_record(l, &q, verdict);
+	if ((q.access & LH_WRITE) && keeps_setid(file->f_inode))
+		return fs_refuses_kind(l, &q, LH_WHY_SETID);
+	return 0;
 }
 
 SEC("lsm/file_open")
@@ -135,8 +162,10 @@ int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
 	 */
 	if (q.magic == PROC_MAGIC)
 		return 0;
-	if (type && type != 0100000)
+	if (type && type != S_IFREG) {
 		q.op = LH_OP_MKNOD;
+		q.access |= LH_ODD;
+	}
 	if (type == S_IFCHR || type == S_IFBLK)
 		refused = fs_refuses_kind(l, &q, LH_WHY_DEVICE);
 	else if (mode & S_SETID)
@@ -154,7 +183,8 @@ int BPF_PROG(fs_path_mkdir, const struct path *dir, struct dentry *dentry,
 
 	if (!l)
 		return 0;
-	struct lh_ask q = FS_ASK(dentry, dir->mnt, MKDIR, path_mkdir, LH_WRITE);
+	struct lh_ask q = FS_ASK(dentry, dir->mnt, MKDIR, path_mkdir,
+				 LH_WRITE | LH_ODD);
 
 	return LH_RESULT(fs_refuses(l, &q), EACCES);
 }
@@ -169,7 +199,7 @@ int BPF_PROG(fs_path_symlink, const struct path *dir, struct dentry *dentry,
 		return 0;
 	/* A link in place of a directory leads as one would: BECOME. */
 	struct lh_ask q = FS_ASK(dentry, dir->mnt, SYMLINK, path_symlink,
-				 LH_WRITE | LH_BECOME);
+				 LH_WRITE | LH_BECOME | LH_ODD);
 
 	return LH_RESULT(fs_refuses(l, &q), EACCES);
 }
@@ -189,8 +219,7 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	from.other = to.at;
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
-	if (leads(old))		/* a second name of a symbolic link */
-		to.access |= LH_BECOME;
+	to.access |= arrives(old);	/* it may be a symbolic link */
 	return LH_RESULT(fs_refuses_both(l, &from, &to, 0), EACCES);
 }
 
@@ -238,20 +267,17 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	from.other = to.at;
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
-	if (leads(old)) {
+	if (leads(old))
 		from.access |= LH_MOVE;
-		to.access |= LH_BECOME;
-	}
+	to.access |= arrives(old);
 	if (inode_number(l, new))
 		to.access |= LH_REMOVE;		/* the victim */
 	if (flags & RENAME_WHITEOUT)
-		from.access |= LH_WRITE;	/* a new node in its place */
+		from.access |= LH_WRITE | LH_ODD; /* a node in its place */
 	if (exchange) {
-		from.access |= LH_WRITE;
-		if (leads(new)) {
-			from.access |= LH_BECOME;
+		from.access |= LH_WRITE | arrives(new);
+		if (leads(new))
 			to.access |= LH_MOVE;
-		}
 	}
 	return LH_RESULT(fs_refuses_both(l, &from, &to, exchange), EACCES);
 }
@@ -346,7 +372,11 @@ static __noinline int receive_refused(struct file *file)
 	struct lh_ask q = FS_ASK(d, file->f_path.mnt, RECEIVE, file_receive,
 				 open_access(file));
 
-	return fs_refuses(l, &q);
+	if (fs_refuses(l, &q))
+		return 1;
+	if ((q.access & LH_WRITE) && keeps_setid(file->f_inode))
+		return fs_refuses_kind(l, &q, LH_WHY_SETID);
+	return 0;
 }
 
 SEC("lsm/file_receive")

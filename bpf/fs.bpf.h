@@ -12,7 +12,9 @@
 #define FMODE_WRITE 0x2
 #define FMODE_PATH 0x4000
 #define OPEN_FOR_EXEC 0x20	/* __FMODE_EXEC in f_flags */
+#define OPEN_EXCL 0200
 #define OPEN_TRUNC 01000
+#define OPEN_TMPFILE 020000000	/* __O_TMPFILE */
 
 #define S_IFMT 0170000
 #define S_IFREG 0100000
@@ -20,7 +22,10 @@
 #define S_IFLNK 0120000
 #define S_IFCHR 0020000
 #define S_IFBLK 0060000
-#define S_SETID 06000
+#define S_ISUID 04000
+#define S_ISGID 02000
+#define S_IXGRP 010
+#define S_SETID (S_ISUID | S_ISGID)
 
 static __always_inline bool made_matters(__u64 magic)
 {
@@ -128,6 +133,30 @@ static __always_inline int leads(struct dentry *d)
 
 	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
 		     (i->i_mode & S_IFMT) == S_IFLNK);
+}
+
+/* What arrives under another name with it. */
+static __always_inline __u32 arrives(struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+
+	if (leads(d))
+		return LH_BECOME | LH_ODD;
+	return !i || (i->i_mode & S_IFMT) == S_IFREG ? 0 : LH_ODD;
+}
+
+/*
+ * The kernel takes such a bit away when the file is written, but not when a
+ * shared map of it is: what the session writes would run as another user.
+ */
+static __always_inline int keeps_setid(struct inode *i)
+{
+	__u32 mode = i->i_mode;
+
+	if ((mode & S_IFMT) != S_IFREG)
+		return 0;
+	return (mode & S_ISUID) ||
+	       (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
 }
 
 /* What may be done through an open file. */

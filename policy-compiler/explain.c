@@ -179,6 +179,8 @@ static uint32_t access_of(const struct asked *k, int i)
 	}
 	if (k->q->op->kind == OPERATION_LINK && i && leads(old))
 		access |= LH_BECOME;
+	if (i && !old->missing && !S_ISREG(old->mode))
+		access |= LH_ODD;
 	return access;
 }
 

@@ -13,9 +13,10 @@ static const struct operation operations[] = {
 	{ "stat", OPERATION_FILE, LH_STAT, false, false },
 	{ "write", OPERATION_FILE, LH_WRITE, false, false },
 	{ "create", OPERATION_FILE, LH_WRITE, false, true },
-	{ "mkdir", OPERATION_FILE, LH_WRITE, true, true },
+	{ "mkdir", OPERATION_FILE, LH_WRITE | LH_ODD, true, true },
 	/* A link in place of a directory leads as one would. */
-	{ "symlink", OPERATION_FILE, LH_WRITE | LH_BECOME, true, true },
+	{ "symlink", OPERATION_FILE, LH_WRITE | LH_BECOME | LH_ODD, true,
+	  true },
 	{ "remove", OPERATION_FILE, LH_REMOVE, true, false },
 	{ "rename", OPERATION_RENAME, LH_REMOVE, true, false },
 	/* By the new name it may be written: by the old one too, then. */

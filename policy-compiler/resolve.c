@@ -274,6 +274,21 @@ static int add_own(struct builder *b, const char *path, uint32_t flags,
 	return r ? r : table_add(b, &w);
 }
 
+/*
+ * tmpfile(3) makes its unnamed files in /tmp and looks at no variable. They take
+ * space where the session's own directory takes it.
+ */
+static int add_temp(struct builder *b)
+{
+	const uint32_t all = LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
+	int r;
+
+	if (!b->o->temp_dir)
+		return 0;
+	r = add_own(b, b->o->temp_dir, all, "preset:user_temp");
+	return r ? r : add_own(b, "/tmp", LH_ROOT_UNNAMED, "preset:user_temp");
+}
+
 /* A policy that its own session could change, or a link to it on the way. */
 static int add_policy_file(struct builder *b)
 {
@@ -414,7 +429,6 @@ static int add_cgroup(struct builder *b)
 
 static int build(struct builder *b, struct table *t)
 {
-	const uint32_t all = LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
 	int r;
 
 	r = entries_init(&b->es, b->o->as, b->o->arg);
@@ -428,7 +442,7 @@ static int build(struct builder *b, struct table *t)
 	if (!r)
 		r = check_read_only(b);
 	if (!r)
-		r = add_own(b, b->o->temp_dir, all, "preset:user_temp");
+		r = add_temp(b);
 	if (!r)
 		r = add_cgroup(b);
 	if (!r)

@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "kselftest_harness.h"
@@ -225,6 +226,75 @@ TEST_F(ways, a_denied_program_is_run_by_nothing)
 	/* mapped */
 	EXPECT_EQ(EACCES, ask(s, "mmap", "secret/dynamic", "x"));
 	EXPECT_EQ(0, ask(s, "mmap", "sub/dynamic", "x"));
+}
+
+/*
+ * The kernel takes the bit away at a write and at a truncation, but not when a
+ * shared map is written: then what the session wrote would run as its owner.
+ */
+TEST_F(ways, what_has_a_setid_bit_is_not_opened_for_writing)
+{
+	static const char *const modes[] = { "4755", "2755", "6755" };
+	struct session *s = &self->s;
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s", at(self->w, "ws/setid"));
+	ASSERT_EQ(0, world_file(self->w, file, "TEXT"));
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		ASSERT_EQ(0, chmod(file, strtol(modes[i], NULL, 8)));
+		EXPECT_EQ(EACCES, ask(s, "mmap", "setid", "w"));
+		EXPECT_TRUE(denied(s, "open", file, "default"));
+		EXPECT_EQ(EACCES, ask(s, "open", "setid", "wa"));
+		EXPECT_EQ(EACCES, ask(s, "open", "setid", "+"));
+		EXPECT_EQ(0, ask(s, "open", "setid", "r"));
+		EXPECT_EQ(0, ask(s, "mmap", "setid", "r"));
+		EXPECT_EQ(0, ask(&self->twin, "mmap", "setid", "w"));
+		ASSERT_EQ(0, chmod(file, strtol(modes[i], NULL, 8)));
+	}
+	EXPECT_TRUE(holds(file, "TEXT"));
+	/* without the group's right to run it, it is no such bit */
+	ASSERT_EQ(0, chmod(file, 02644));
+	EXPECT_EQ(0, ask(s, "mmap", "setid", "w"));
+	ASSERT_EQ(0, chmod(file, 0755));
+	EXPECT_EQ(0, ask(s, "mmap", "setid", "w"));
+	/* replaced, it is another file, and removed none */
+	ASSERT_EQ(0, chmod(file, 04755));
+	EXPECT_EQ(0, ask(s, "write", "n1", "NEW"));
+	EXPECT_EQ(0, ask(s, "rename", "n1", "setid"));
+	EXPECT_EQ(0, ask(s, "open", "setid", "+"));
+	ASSERT_EQ(0, chmod(file, 04755));
+	EXPECT_EQ(0, ask(s, "unlink", "setid"));
+}
+
+/* tmpfile(3) opens without a name in /tmp; so does ed. */
+TEST_F(ways, an_unnamed_file_in_tmp_is_nobody_elses)
+{
+	struct policy p = { .level = "read_only" };
+	struct session *s = &self->s;
+	char ws[128];
+
+	snprintf(ws, sizeof(ws), "%s", at(self->w, "ws"));
+	EXPECT_EQ(0, ask(s, "ctmpfile", ws));
+	EXPECT_STREQ("hello", s->reply.text);
+	EXPECT_EQ(EACCES, s->reply.value);
+	EXPECT_FALSE(exists(at(self->w, "ws/named")));
+	EXPECT_TRUE(denied(s, "link", NULL, NULL));
+	EXPECT_EQ(0, ask(s, "open", "/tmp", "+Tx"));
+	/* one that may get a name, and one elsewhere */
+	EXPECT_EQ(EACCES, ask(s, "open", "/tmp", "+T"));
+	EXPECT_TRUE(denied(s, "open", NULL, "default"));
+	EXPECT_EQ(EACCES, ask(s, "open", self->w->dir, "+Tx"));
+	EXPECT_EQ(EACCES, ask(s, "open", "lib", "+Tx"));
+	EXPECT_EQ(EACCES, ask(s, "open", "secret", "+Tx"));
+	EXPECT_EQ(EACCES, ask(s, "open", "/tmp/new", "wcx"));
+	EXPECT_EQ(0, ask(s, "open", ".", "+T"));
+	EXPECT_EQ(0, ask(&self->twin, "open", "/tmp", "+T"));
+	/* who may not write at all has none */
+	EXPECT_EQ(0, session_end(s));
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	ASSERT_EQ(0, session_start(s, self->w, "r", NULL));
+	EXPECT_EQ(EACCES, ask(s, "open", "/tmp", "+Tx"));
+	EXPECT_EQ(EACCES, ask(s, "ctmpfile", ws));
 }
 
 /* FS-48: io_uring is answered as by a kernel without it. */
