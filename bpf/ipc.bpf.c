@@ -34,15 +34,36 @@ static __noinline int ipc_made(struct kern_ipc_perm *p, __u32 kind)
 	if (!s)
 		return 1;
 	made.serial = l->serial;
+	made.slot = l->slot;
 	s->made = 1;
-	return bpf_map_update_elem(&lh_ipc, &key, &made, BPF_ANY) != 0;
+	/* Else one session could take what there is for all. */
+	if ((__s64)__sync_fetch_and_add(&s->ipc, 1) < LH_IPC_OWN &&
+	    !bpf_map_update_elem(&lh_ipc, &key, &made, BPF_ANY))
+		return 0;
+	__sync_fetch_and_add(&s->ipc, -1);
+	struct lh_report r = LH_REPORT(l, IPC, none, LIMIT, ENOSPC);
+
+	r.access = LH_WRITE;
+	r.target = p->key;
+	lh_record(&r);
+	return 1;
 }
 
 static __noinline int ipc_gone(struct kern_ipc_perm *p)
 {
-	__u64 key = (__u64)p;
+	__u64 key = (__u64)p, serial;
+	struct lh_ipc *made = bpf_map_lookup_elem(&lh_ipc, &key);
+	struct lh_session *s;
+	__u32 slot;
 
+	if (!made)
+		return 0;
+	slot = made->slot;
+	serial = made->serial;
 	bpf_map_delete_elem(&lh_ipc, &key);
+	s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (s && s->serial == serial)
+		__sync_fetch_and_add(&s->ipc, -1);
 	return 0;
 }
 

@@ -51,7 +51,7 @@ static const struct {
 	[LH_WHY_RACED] = { "raced", "renames did not let it be judged" },
 	[LH_WHY_NO_EXEC] = { "no_exec",
 		"the policy allows no further programs" },
-	[LH_WHY_SETID] = { "setid", "no setuid or setgid files are made" },
+	[LH_WHY_SETID] = { "setid", "no setuid or setgid file is made or written" },
 	[LH_WHY_DEVICE] = { "device", "no device files are made" },
 	[LH_WHY_FAMILY] = { "family", "this socket family is not granted" },
 	[LH_WHY_PEER] = { "peer", "the other end is not in this session" },
@@ -60,6 +60,7 @@ static const struct {
 	[LH_WHY_NEVER] = { "never", "no session may" },
 	[LH_WHY_SESSION_DEAD] = { "session_dead", "the supervisor is gone" },
 	[LH_WHY_INTERNAL] = { "internal", "the engine could not judge it" },
+	[LH_WHY_LIMIT] = { "limit", "the session has as many as it may" },
 };
 
 static const char *const hooks[LH_HOOK_COUNT] = {

@@ -12,6 +12,7 @@
 #include <sys/shm.h>
 #include <sys/stat.h>
 
+#include "../../bpf/abi.h"
 #include "kselftest_harness.h"
 #include "twins.h"
 
@@ -179,6 +180,28 @@ TEST_F(ipc, another_session_has_its_own)
 	/* a process of the host may use them: the policy is the session's */
 	EXPECT_EQ(0, ask(&self->twin, "shmat", id));
 	EXPECT_EQ(0, ask(&self->twin, "open", "/dev/shm/lh-f", "r"));
+}
+
+/* What is removed is freed a little later: until then it counts. */
+TEST_F(ipc, one_session_does_not_use_up_what_there_is_for_all)
+{
+	struct session *s = &self->s;
+	char most[16], more[16];
+	int tries = 0;
+
+	snprintf(most, sizeof(most), "%d", LH_IPC_OWN);
+	snprintf(more, sizeof(more), "%d", LH_IPC_OWN + 1);
+	EXPECT_EQ(0, ask(s, "semfill", most));
+	while (ask(s, "semfill", more) == ENOSPC &&
+	       s->reply.value < LH_IPC_OWN && tries++ < 1000)
+		;
+	EXPECT_EQ(ENOSPC, s->reply.err);
+	EXPECT_EQ(LH_IPC_OWN, s->reply.value);
+	EXPECT_TRUE(denied(s, "ipc", NULL, "default"));
+	EXPECT_EQ(0, ask(&self->twin, "semfill", more));
+	while (ask(s, "semfill", most) == ENOSPC && tries++ < 1000)
+		;
+	EXPECT_EQ(0, s->reply.err);
 }
 
 TEST_F(ipc, queues_of_others_are_neither_used_nor_removed)

@@ -35,6 +35,25 @@ static int op_semget(char **a, struct probe_reply *r)
 	return probe_errno(r->value);
 }
 
+/* COUNT: make so many and remove them again; .value: how many there were. */
+static int op_semfill(char **a, struct probe_reply *r)
+{
+	int count = number(a[0]), err = 0, i;
+	int *id = calloc(count, sizeof(*id));
+
+	for (i = 0; id && i < count; i++) {
+		id[i] = semget(IPC_PRIVATE, 1, 0600);
+		err = probe_errno(id[i]);
+		if (err)
+			break;
+	}
+	r->value = i;
+	while (i-- > 0)
+		semctl(id[i], 0, IPC_RMID);
+	free(id);
+	return err;
+}
+
 static int op_msgget(char **a, struct probe_reply *r)
 {
 	r->value = msgget(number(a[0]), number(a[1]) | 0666);
@@ -164,6 +183,7 @@ static int op_mq_unlink(char **a, struct probe_reply *r)
 
 const struct probe_op probe_ipc_ops[] = {
 	{ "shmget", 1, op_shmget },	{ "semget", 1, op_semget },
+	{ "semfill", 1, op_semfill },
 	{ "msgget", 1, op_msgget },	{ "shmat", 1, op_shmat },
 	{ "shmctl", 2, op_shmctl },	{ "semctl", 2, op_semctl },
 	{ "msgctl", 2, op_msgctl },	{ "semop", 1, op_semop },
