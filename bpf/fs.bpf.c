@@ -256,6 +256,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 {
 	struct lh_label *l = lh_label_current();
 	int exchange = flags & RENAME_EXCHANGE;
+	__u32 what;
 
 	if (!l)
 		return 0;
@@ -267,16 +268,18 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	from.other = to.at;
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
-	if (leads(old))
+	what = arrives(old);
+	if (what & LH_BECOME)
 		from.access |= LH_MOVE;
-	to.access |= arrives(old);
+	to.access |= what;
 	if (inode_number(l, new))
 		to.access |= LH_REMOVE;		/* the victim */
 	if (flags & RENAME_WHITEOUT)
 		from.access |= LH_WRITE | LH_ODD; /* a node in its place */
 	if (exchange) {
-		from.access |= LH_WRITE | arrives(new);
-		if (leads(new))
+		what = arrives(new);
+		from.access |= LH_WRITE | what;
+		if (what & LH_BECOME)
 			to.access |= LH_MOVE;
 	}
 	return LH_RESULT(fs_refuses_both(l, &from, &to, exchange), EACCES);

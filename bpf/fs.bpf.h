@@ -126,23 +126,18 @@ static __always_inline int is_dir(struct dentry *d)
 	return i && (i->i_mode & S_IFMT) == S_IFDIR;
 }
 
-/* Does it take one somewhere else: a directory, or a link to one? */
-static __always_inline int leads(struct dentry *d)
-{
-	struct inode *i = d->d_inode;
-
-	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
-		     (i->i_mode & S_IFMT) == S_IFLNK);
-}
-
-/* What arrives under another name with it. */
+/*
+ * What arrives where it gets another name. A directory, or a link to one, takes
+ * one somewhere else.
+ */
 static __always_inline __u32 arrives(struct dentry *d)
 {
 	struct inode *i = d->d_inode;
+	__u32 type = i ? i->i_mode & S_IFMT : S_IFREG;
 
-	if (leads(d))
+	if (type == S_IFDIR || type == S_IFLNK)
 		return LH_BECOME | LH_ODD;
-	return !i || (i->i_mode & S_IFMT) == S_IFREG ? 0 : LH_ODD;
+	return type == S_IFREG ? 0 : LH_ODD;
 }
 
 /*

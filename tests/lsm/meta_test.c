@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
+#include "descriptor.h"
 #include "twins.h"
 
 TWINS(meta);
@@ -227,25 +228,10 @@ TEST_F(meta, a_whiteout_needs_the_right_to_write_where_it_is_left)
 /* Start `probe receive` with one end of @sock as its input; its exit status. */
 static int received(const struct world *w, int sock, int fd)
 {
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec iov = { (char[]){ 'x' }, 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
 	char cmd[1024];
 	int status;
 
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	if (sendmsg(sock, &m, 0) < 0)
+	if (descriptor_send(sock, fd))
 		return -1;
 	snprintf(cmd, sizeof(cmd), "%s/lh-supervise -q --user %s --policy %s "
 		 "-C %s --denials %s -- %s/tests/lsm/probe receive <&%d >%s",
@@ -262,10 +248,16 @@ TEST_F(meta, a_descriptor_that_arrives_is_judged_as_an_open)
 {
 	static const struct {
 		const char *file;
-		int want;
+		int want, flags, mode;
 	} given[] = {
-		{ "ws/given", 0 }, { "lib/given", 0 },
-		{ "outside/given", EBADF }, { "ws/secret/given", EBADF },
+		{ "ws/given", 0, O_RDONLY, 0644 },
+		{ "lib/given", 0, O_RDONLY, 0644 },
+		{ "outside/given", EBADF, O_RDONLY, 0644 },
+		{ "ws/secret/given", EBADF, O_RDONLY, 0644 },
+		{ "ws/given", 0, O_RDWR, 0755 },
+		{ "ws/given", 0, O_RDONLY, 04755 },
+		{ "ws/given", EBADF, O_RDWR, 04755 },
+		{ "ws/given", EBADF, O_RDWR, 02755 },
 	};
 	int pair[2];
 
@@ -277,8 +269,9 @@ TEST_F(meta, a_descriptor_that_arrives_is_judged_as_an_open)
 		ASSERT_EQ(0, world_file(self->w, path, "TEXT"));
 		ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 		ASSERT_EQ(pair[0] + 1, pair[1]);
-		fd = open(path, O_RDONLY);
+		fd = open(path, given[i].flags);
 		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, fchmod(fd, given[i].mode));
 		EXPECT_EQ(given[i].want, received(self->w, pair[0], fd)) {
 			TH_LOG("%s", path);
 		}

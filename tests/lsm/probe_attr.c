@@ -18,6 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "probe.h"
 
 static const struct timespec then[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
@@ -178,27 +179,6 @@ static int op_receive(char **a, struct probe_reply *r)
 	return receive(0, r);
 }
 
-static int send_fd(int sock, int fd)
-{
-	union {
-		char buf[CMSG_SPACE(sizeof(int))];
-		struct cmsghdr align;
-	} control = { { 0 } };
-	struct iovec iov = { (char[]){ 'x' }, 1 };
-	struct msghdr m = {
-		.msg_iov = &iov, .msg_iovlen = 1,
-		.msg_control = control.buf,
-		.msg_controllen = sizeof(control.buf),
-	};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(sock, &m, 0) < 0 ? -1 : 0;
-}
-
 /* Open it, and send it to oneself. */
 static int op_pass(char **a, struct probe_reply *r)
 {
@@ -206,7 +186,7 @@ static int op_pass(char **a, struct probe_reply *r)
 
 	if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return errno;
-	err = probe_errno(send_fd(pair[0], fd));
+	err = descriptor_send(pair[0], fd);
 	if (!err)
 		err = receive(pair[1], r);
 	close(pair[0]);
