@@ -275,8 +275,8 @@ static int add_own(struct builder *b, const char *path, uint32_t flags,
 }
 
 /*
- * tmpfile(3) makes its unnamed files in /tmp and looks at no variable. They take
- * space where the session's own directory takes it.
+ * tmpfile(3) makes its unnamed files in /tmp and looks at no variable. They
+ * take space where the session's own directory takes it.
  */
 static int add_temp(struct builder *b)
 {

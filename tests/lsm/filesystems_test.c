@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "pair.h"
 
 /* What the row's file system can do. */
 #define LINKS 0x1	/* hard and symbolic links */
@@ -154,12 +154,7 @@ FIXTURE_SETUP(filesystem)
 	ASSERT_EQ(0, twin_start(&self->twin, w));
 }
 
-FIXTURE_TEARDOWN(filesystem)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
+PAIR_TEARDOWN(filesystem)
 
 /* Work in the directory W, made by who does it. */
 static const struct work {
@@ -260,12 +255,6 @@ TEST_F(filesystem, work_is_done_as_it_is_outside)
 	}
 	EXPECT_TRUE(quiet(&self->s));
 }
-
-#define REFUSED(...) do {						\
-	EXPECT_EQ(EACCES, ask(&self->s, __VA_ARGS__)) {			\
-		TH_LOG("at line %d", __LINE__);				\
-	}								\
-} while (0)
 
 /* No way to its content, its metadata or its name; outside, there is. */
 #define HIDDEN(path) do {						\

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "pair.h"
 
 /*
  *   ws/nested	a file system of its own
@@ -79,24 +79,7 @@ FIXTURE_SETUP(mounts)
 	ASSERT_EQ(0, twin_start(&self->twin, w));
 }
 
-FIXTURE_TEARDOWN(mounts)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
-
-#define REFUSED(...) do {						\
-	EXPECT_EQ(EACCES, ask(&self->s, __VA_ARGS__)) {			\
-		TH_LOG("at line %d", __LINE__);				\
-	}								\
-} while (0)
-
-#define DONE(...) do {							\
-	EXPECT_EQ(0, ask(&self->s, __VA_ARGS__)) {			\
-		TH_LOG("at line %d", __LINE__);				\
-	}								\
-} while (0)
+PAIR_TEARDOWN(mounts)
 
 TEST_F(mounts, a_file_system_inside_a_root_is_of_the_root)
 {

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "pair.h"
 
 /*
  * DIR is the overlay; $DIR.l its layer below, where everything lies when the
@@ -61,24 +61,7 @@ FIXTURE_SETUP(overlay)
 	ASSERT_EQ(0, twin_start(&self->twin, w));
 }
 
-FIXTURE_TEARDOWN(overlay)
-{
-	session_end(&self->twin);
-	EXPECT_EQ(0, session_end(&self->s));
-	world_remove(self->w);
-}
-
-#define REFUSED(...) do {						\
-	EXPECT_EQ(EACCES, ask(&self->s, __VA_ARGS__)) {			\
-		TH_LOG("at line %d", __LINE__);				\
-	}								\
-} while (0)
-
-#define DONE(...) do {							\
-	EXPECT_EQ(0, ask(&self->s, __VA_ARGS__)) {			\
-		TH_LOG("at line %d", __LINE__);				\
-	}								\
-} while (0)
+PAIR_TEARDOWN(overlay)
 
 /* Forget what nobody holds: inodes get other addresses and numbers. */
 static int forget(void)
