@@ -85,6 +85,32 @@ TEST_F(summary, one_is_named_with_its_remedy)
 	EXPECT_EQ(NULL, said(self, 1));
 }
 
+/* git tries its own directory each time it is done with a file in it. */
+TEST_F(summary, removing_a_git_directory_is_a_common_probe)
+{
+	const struct lh_denial rmdir = {
+		.op = LH_OP_RMDIR, .hook = LH_HOOK_path_rmdir,
+		.access = LH_REMOVE, .why = LH_WHY_PINNED,
+	};
+	struct lh_denial other = rmdir;
+
+	add(self, rmdir, ".git\0ws", sizeof(".git\0ws"));
+	add(self, rmdir, "w\0worktrees\0.git\0m",
+	    sizeof("w\0worktrees\0.git\0m"));
+	EXPECT_EQ(2, self->d.received);
+	EXPECT_EQ(0, self->d.alerts);
+	/* not another directory, nor for another reason, nor another call */
+	add(self, rmdir, "x.git\0ws", sizeof("x.git\0ws"));
+	EXPECT_EQ(1, self->d.alerts);
+	other.why = LH_WHY_NOT_GRANTED;
+	add(self, other, ".git\0ws", sizeof(".git\0ws"));
+	EXPECT_EQ(2, self->d.alerts);
+	other = rmdir;
+	other.op = LH_OP_RENAME;
+	add(self, other, ".git\0ws", sizeof(".git\0ws"));
+	EXPECT_EQ(3, self->d.alerts);
+}
+
 TEST_F(summary, three_matters_the_latest_first)
 {
 	ADD("old\0d", READS, .why = LH_WHY_NOT_GRANTED);
