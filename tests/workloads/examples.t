@@ -10,31 +10,18 @@
 # Each command works outside of a session, in a world that is the same.
 set -u
 
-B=$(realpath "${B:-build}")
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/workloads/tap.sh
+. "$(dirname "$0")/tap.sh"
 here=$PWD/tests/workloads/examples
 base=$(mktemp -d /tmp/examples.XXXXXX) || exit 1
 chmod 755 "$base"
 mkdir "$base/log"
 chown lh-test: "$base/log"
 home=/tmp/home-lh-test
-n=0
 
 # Not enforced by this build: nothing to run yet. check.t sees to it that this
 # is so, and these get a world when it is not.
 later='integration-tests online-agent'
-
-# $1: did it go well; $2: what; the rest: said when it did not
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		sed 's/^/# /' "${@:3}"
-	fi
-}
 
 as_user()
 {

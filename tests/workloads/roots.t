@@ -5,26 +5,13 @@
 # are; work beside them goes on. Inside a guest, as a user and as root.
 set -u
 
-B=$(realpath "${B:-build}")
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/workloads/tap.sh
+. "$(dirname "$0")/tap.sh"
 tool=$PWD/tests/workloads/roots.py
 base=$(mktemp -d /tmp/roots.XXXXXX) || exit 1
 chmod 755 "$base"
 mkdir "$base/log"
 cp "$tool" "$base/roots.py"
-n=0
-
-# $1: did it go well; $2: what; the rest: said when it did not
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		head -qn 40 "${@:3}" | sed 's/^/# /'
-	fi
-}
 
 # The root that is a pipe keeps nobody waiting: nothing ever writes to it.
 cat >"$base/policy.json" <<END

@@ -8,8 +8,8 @@
 # stub holds their place.
 set -u
 
-B=$(realpath "${B:-build}")
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/workloads/tap.sh
+. "$(dirname "$0")/tap.sh"
 tool=$PWD/tests/workloads/trace.py
 base=$(mktemp -d /var/tmp/trace.XXXXXX) || exit 1
 chmod 755 "$base"
@@ -51,19 +51,6 @@ echo '[user]' >$home/.gitconfig
 chown -hR lh-test: "$base" $home
 chown root: "$base"
 find "$ws" $home -exec touch -h -d @1000000000.123456789 {} +
-
-n=0
-# $1: did it go well; $2: what; the rest: said when it did not
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		head -qn 40 "${@:3}" | sed 's/^/# /'
-	fi
-}
 
 take()
 {

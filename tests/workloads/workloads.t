@@ -12,7 +12,8 @@
 # say so in lines "# needs: COMMAND PACKAGE".
 set -u
 
-cd "$(dirname "$0")/../.." || exit 1
+# shellcheck source=tests/workloads/tap.sh
+. "$(dirname "$0")/tap.sh"
 here=tests/workloads
 if [ "${1:-}" = --packages ]; then
 	sed -n 's/^# needs: *//p' $here/more/*.sh | while read -r c p; do
@@ -20,7 +21,6 @@ if [ "${1:-}" = --packages ]; then
 	done
 	exit
 fi
-B=$(realpath "${B:-build}")
 base=$(mktemp -d /tmp/workloads.XXXXXX) || exit 1
 # ext4, as people have it: before 6.6 a tmpfs has no attributes of users.
 truncate -s 2G "$base.img"
@@ -34,19 +34,6 @@ chown -R lh-test: "$base/log" "$base/tmp"
 # shellcheck disable=SC2086 # patterns are for now
 mapfile -t scripts < <(cd $here && printf '%s\n' ${WORKLOADS:-*.sh})
 twin=$PWD/$here/twin.py
-
-n=0
-# $1: did it go well; $2: what; the rest: said when it did not
-result()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		head -qn 60 "${@:3}" | sed 's/^/# /'
-	fi
-}
 
 # $1: a script; as the user, in the workspace
 as_user()
