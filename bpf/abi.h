@@ -38,6 +38,7 @@
 #define LH_IPC_OWN (LH_IPC_MAX / 4)	/* of one session */
 #define LH_EXE_ROOM 768		/* of these, what the first two leave to exe */
 #define LH_COMM_LEN 16
+#define LH_ABSTRACT_MAX 107	/* bytes of an abstract socket's name */
 #define LH_RULE_NONE 0		/* no rule: the default refused */
 
 /* What a request wants of an object. */
@@ -49,11 +50,14 @@
 #define LH_BECOME 0x20u	/* a directory arrives under this name */
 #define LH_STAT 0x40u	/* size, times, mode, owner, link target */
 #define LH_ODD 0x80u	/* with WRITE: no regular file arrives here */
+#define LH_CONNECT 0x100u	/* talk to who listens at this socket file */
+#define LH_BIND 0x200u	/* a new socket file here */
 
 /*
  * What a root says of itself and all below it. READ and EXEC add up along the
- * way; of WRITE, DELETE and RDONLY the deepest root that has one decides; DENY
- * and PROTECT hold whatever any other root says.
+ * way; of WRITE, DELETE and RDONLY the deepest root that has one decides, and a
+ * SOCKET as deep makes room for socket files too; DENY and PROTECT hold
+ * whatever any other root says.
  */
 #define LH_ROOT_READ 0x01u
 #define LH_ROOT_WRITE 0x02u
@@ -66,15 +70,17 @@
 #define LH_ROOT_ANCHOR 0x100u	/* has name rules below it: name_lens */
 #define LH_ROOT_OWN 0x200u	/* what this session made below is its own */
 #define LH_ROOT_UNNAMED 0x400u	/* in this very directory: O_TMPFILE|O_EXCL */
-#define LH_ROOT_MASK 0x7ffu
+#define LH_ROOT_SOCKET 0x800u	/* sockets of the host: connect and bind */
+#define LH_ROOT_MASK 0xfffu
 
 /* A name rule: the last component carries rights, those before it PARTIAL. */
 #define LH_NAME_DENY LH_ROOT_DENY
 #define LH_NAME_PROTECT LH_ROOT_PROTECT
 #define LH_NAME_RDONLY LH_ROOT_RDONLY
 #define LH_NAME_WRITE LH_ROOT_WRITE	/* a file of this name, nothing below */
+#define LH_NAME_SOCKET LH_ROOT_SOCKET	/* and of what is below it */
 #define LH_NAME_PARTIAL 0x1000u	/* some rule goes on below this name */
-#define LH_NAME_MASK 0x1072u
+#define LH_NAME_MASK 0x1872u
 
 enum lh_state {
 	LH_FREE = 0,
@@ -104,6 +110,8 @@ struct lh_root {
 	__u16 rule_write;	/* who grants or forbids writing */
 	__u16 rule_deny;	/* who denies or protects */
 	__u16 rule_self;	/* who grants .self, or pins */
+	__u16 rule_socket;	/* who grants sockets */
+	__u16 pad[3];
 };
 
 struct lh_name_key {
@@ -224,6 +232,7 @@ enum lh_why {
 #define LH_DENIAL_CUT 0x1u	/* some path did not fit */
 #define LH_DENIAL_OTHER 0x2u	/* path is the new name, other the old */
 #define LH_DENIAL_DIR 0x4u	/* the object is a directory */
+#define LH_DENIAL_ABSTRACT 0x8u	/* path is a socket's name, any bytes */
 
 /*
  * One refusal. The tail holds up to three paths, in this order and leaf first:
@@ -282,11 +291,11 @@ enum lh_hook {
 };
 
 _Static_assert(sizeof(struct lh_root_key) == 16, "no padding");
-_Static_assert(sizeof(struct lh_root) == 24, "no padding");
+_Static_assert(sizeof(struct lh_root) == 32, "no padding");
 _Static_assert(sizeof(struct lh_name_key) == 24, "no padding");
 _Static_assert(sizeof(struct lh_name) == 24, "no padding");
 _Static_assert(sizeof(struct lh_wild) == 40, "no padding");
-_Static_assert(sizeof(struct lh_item) == 48, "no padding");
+_Static_assert(sizeof(struct lh_item) == 56, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
 _Static_assert(sizeof(struct lh_session) == 88 + LH_WILD_MAX * 40 +
 	       LH_BLOOM_WORDS * 8, "no padding");

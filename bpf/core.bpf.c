@@ -118,6 +118,17 @@ static __noinline __u32 path_write(struct path_writer *w, __u64 dentry,
 	return w->pos - start;
 }
 
+/* An abstract socket's name, which may have any bytes, as they are. */
+static __always_inline __u32 name_write(struct path_writer *w, __u64 name,
+					__u32 len)
+{
+	if (len > LH_ABSTRACT_MAX ||
+	    bpf_probe_read_kernel(w->draft->tail, len, (void *)name))
+		return 0;
+	w->pos = len;
+	return len;
+}
+
 /*
  * The task does again what it did before, and the ring is half full: that is a
  * flood, and must leave room for what is different.
@@ -125,12 +136,12 @@ static __noinline __u32 path_write(struct path_writer *w, __u64 dentry,
 static __always_inline bool draft_floods(void *ring, struct lh_draft *f,
 					 struct lh_report *r)
 {
-	bool again = f->d.seq && f->dentry == r->path.dentry &&
+	bool again = f->d.seq && f->dentry == (r->path.dentry | r->name) &&
 		     f->d.op == r->op && f->d.rule == r->rule &&
 		     f->d.target == r->target && f->d.arg == r->arg &&
 		     f->d.family == r->family;
 
-	f->dentry = r->path.dentry;
+	f->dentry = r->path.dentry | r->name;
 	return again && bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
 			LH_RING_BYTES / 2;
 }
@@ -198,8 +209,11 @@ __noinline int lh_record(struct lh_report *r)
 
 	w.draft = f;
 	/* Who it was is told whatever the length of what he named. */
-	d->path_len = path_write(&w, r->path.dentry, r->path.mnt,
-				 LH_DATA_MAX - LH_EXE_ROOM);
+	if (r->name)
+		d->path_len = name_write(&w, r->name, r->name_len);
+	else
+		d->path_len = path_write(&w, r->path.dentry, r->path.mnt,
+					 LH_DATA_MAX - LH_EXE_ROOM);
 	d->other_len = path_write(&w, r->other.dentry, r->other.mnt,
 				  LH_DATA_MAX - LH_EXE_ROOM);
 	mm = t->mm;

@@ -72,6 +72,9 @@ struct lh_report {
 	__u16 family, protocol, port;
 	__u32 access, flags, target, arg;
 	struct lh_place path, other;
+	__u64 name;		/* of an abstract socket instead of .path */
+	__u32 name_len;		/* bytes of it, up to LH_ABSTRACT_MAX */
+	__u32 pad;
 };
 
 /*

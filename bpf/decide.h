@@ -22,6 +22,7 @@
 #define LH_FOUND_PARTIAL 0x10u	/* the object may lead to a named rule */
 #define LH_FOUND_MINE 0x20u	/* this session made the object, or would */
 #define LH_FOUND_FILE 0x40u	/* this name may be a regular file's alone */
+#define LH_FOUND_BIND 0x80u	/* no read-only root is below the SOCKET */
 #define LH_FOUND_SELF(rights) ((rights) << 8)	/* what .self has granted */
 
 /*
@@ -29,12 +30,15 @@
  * which grants nothing.
  */
 struct lh_trail {
-	__u32 rights;		/* LH_ROOT_READ|EXEC|WRITE|DELETE|RDONLY */
+	__u32 rights;		/* LH_ROOT_READ|EXEC|WRITE|DELETE|RDONLY|
+				 * SOCKET */
 	__u32 found;		/* LH_FOUND_* */
 	__u16 rule_read;	/* the deepest rule that granted reading */
 	__u16 rule_write;	/* the rule that decides about writing */
 	__u16 rule_deny;	/* the first deny or protection met */
 	__u16 rule_pin;
+	__u16 rule_socket;	/* the deepest rule that granted sockets */
+	__u16 pad;
 };
 
 struct lh_verdict {
@@ -44,6 +48,8 @@ struct lh_verdict {
 
 #define LH_SELF_RIGHTS (LH_ROOT_READ | LH_ROOT_EXEC | LH_ROOT_WRITE)
 #define LH_TRAIL_WRITES (LH_ROOT_WRITE | LH_ROOT_DELETE | LH_ROOT_RDONLY)
+/* What changes a name or what is behind it. */
+#define LH_CHANGES (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME | LH_BIND)
 
 static __always_inline void lh_trail_deny(struct lh_trail *t, __u32 found,
 					  __u16 rule)
@@ -67,6 +73,16 @@ static __always_inline void lh_trail_aside(struct lh_trail *t, __u32 flags,
 		return;
 	t->rights |= LH_ROOT_RDONLY;
 	t->rule_write = rule;
+}
+
+/* A socket file may be made where no read-only root lies deeper. */
+static __always_inline void lh_trail_socket(struct lh_trail *t, __u16 rule)
+{
+	if (!(t->rights & LH_ROOT_SOCKET))
+		t->rule_socket = rule;
+	t->rights |= LH_ROOT_SOCKET;
+	if (!(t->rights & LH_ROOT_RDONLY))
+		t->found |= LH_FOUND_BIND;
 }
 
 /*
@@ -113,6 +129,8 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 		t->rights |= flags & LH_TRAIL_WRITES;
 		t->rule_write = r->rule_write;
 	}
+	if (flags & LH_ROOT_SOCKET)
+		lh_trail_socket(t, r->rule_socket);
 }
 
 /*
@@ -134,6 +152,8 @@ static __always_inline void lh_trail_name(struct lh_trail *t, __u32 flags,
 		t->rights |= LH_ROOT_RDONLY;
 		t->rule_write = rule;
 	}
+	if (flags & LH_NAME_SOCKET)
+		lh_trail_socket(t, rule);
 	if (self && (flags & LH_NAME_WRITE) &&
 	    !(t->rights & LH_TRAIL_WRITES)) {
 		t->rights |= LH_ROOT_WRITE;
@@ -169,12 +189,11 @@ static __always_inline void lh_trail_wild(struct lh_trail *t,
 /*
  * The verdict over a finished trail. @access: LH_*, at least one; LH_BECOME and
  * LH_MOVE only of what leads somewhere, a directory or a link; LH_ODD only with
- * LH_WRITE.
+ * LH_WRITE; LH_CONNECT and LH_BIND alone.
  */
 static __always_inline struct lh_verdict
 lh_trail_judge(const struct lh_trail *t, __u32 access)
 {
-	const __u32 change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
 	struct lh_verdict v = { LH_WHY_NOT_GRANTED, LH_RULE_NONE };
 
 	if (t->found & LH_FOUND_DENY) {
@@ -182,9 +201,9 @@ lh_trail_judge(const struct lh_trail *t, __u32 access)
 		v.rule = t->rule_deny;
 		return v;
 	}
-	if (((t->found & LH_FOUND_PROTECT) && (access & change)) ||
+	if (((t->found & LH_FOUND_PROTECT) && (access & LH_CHANGES)) ||
 	    ((t->found & LH_FOUND_WILD) &&
-	     (access & (LH_WRITE | LH_BECOME)))) {
+	     (access & (LH_WRITE | LH_BECOME | LH_BIND)))) {
 		v.why = LH_WHY_PROTECTED;
 		v.rule = t->rule_deny;
 		return v;
@@ -192,17 +211,26 @@ lh_trail_judge(const struct lh_trail *t, __u32 access)
 	if (((t->found & LH_FOUND_PIN) && (access & (LH_REMOVE | LH_MOVE))) ||
 	    ((t->found & LH_FOUND_PARTIAL) &&
 	     (access & (LH_MOVE | LH_BECOME))) ||
-	    ((t->found & LH_FOUND_FILE) && (access & LH_ODD))) {
+	    ((t->found & LH_FOUND_FILE) && (access & (LH_ODD | LH_BIND)))) {
 		v.why = LH_WHY_PINNED;
 		v.rule = t->rule_pin;
 		return v;
 	}
-	if ((access & change) && (t->rights & LH_ROOT_RDONLY)) {
+	if ((access & LH_CONNECT) && !(t->rights & LH_ROOT_SOCKET))
+		return v;
+	if (access == LH_CONNECT ||
+	    (access == LH_BIND && (t->found & LH_FOUND_BIND))) {
+		v.why = LH_WHY_ALLOW;
+		v.rule = t->rule_socket;
+		return v;
+	}
+	if ((access & LH_CHANGES) && (t->rights & LH_ROOT_RDONLY)) {
 		v.why = LH_WHY_READ_ONLY;
 		v.rule = t->rule_write;
 		return v;
 	}
-	if ((access & (LH_WRITE | LH_BECOME)) && !(t->rights & LH_ROOT_WRITE)) {
+	if ((access & (LH_WRITE | LH_BECOME | LH_BIND)) &&
+	    !(t->rights & LH_ROOT_WRITE)) {
 		v.rule = t->rights & LH_ROOT_DELETE ? t->rule_write : 0;
 		return v;
 	}
@@ -216,7 +244,7 @@ lh_trail_judge(const struct lh_trail *t, __u32 access)
 		return v;
 	}
 	v.why = LH_WHY_ALLOW;
-	v.rule = access & change ? t->rule_write : t->rule_read;
+	v.rule = access & LH_CHANGES ? t->rule_write : t->rule_read;
 	return v;
 }
 

@@ -51,16 +51,29 @@ static __always_inline __u64 backing_dentry(struct inode *inode)
 
 _Static_assert(LH_READ == LH_ROOT_READ && LH_EXEC == LH_ROOT_EXEC, "bits");
 
+/* The use of a thing that the rights @gained would give, as LH_*; 0: none. */
+static __always_inline __u32 fs_gain(__u32 gained, int listens)
+{
+	if (listens && (gained & LH_ROOT_SOCKET))
+		return LH_CONNECT;
+	return gained & USES;
+}
+
+#define LISTENS_FROM 0x1
+#define LISTENS_TO 0x2
+
 /*
  * @from gets the name @to, and with @exchange the other way too: then it may
  * be used for what its new place grants, so its old one must grant as much.
- * Both are writable, or they were refused before.
+ * @listens: which of them may hold sockets, and takes them along. Both are
+ * writable, or they were refused before.
  */
 static __always_inline int fs_refuses_both(struct lh_label *l,
 					   struct lh_ask *from,
-					   struct lh_ask *to, int exchange)
+					   struct lh_ask *to, int exchange,
+					   int listens)
 {
-	__u32 old, new;
+	__u32 old, new, gain;
 
 	if (fs_refuses(l, from))
 		return 1;
@@ -68,12 +81,14 @@ static __always_inline int fs_refuses_both(struct lh_label *l,
 	if (fs_refuses(l, to))
 		return 1;
 	new = lh_rights(l);
-	if (new & ~old & USES) {
-		from->access = new & ~old & USES;
+	gain = fs_gain(new & ~old, listens & LISTENS_FROM);
+	if (gain) {
+		from->access = gain;
 		return fs_refuses(l, from);
 	}
-	if (exchange && (old & ~new & USES)) {
-		to->access = old & ~new & USES;
+	gain = exchange ? fs_gain(old & ~new, listens & LISTENS_TO) : 0;
+	if (gain) {
+		to->access = gain;
 		return fs_refuses(l, to);
 	}
 	return 0;
@@ -162,7 +177,10 @@ int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
 	 */
 	if (q.magic == PROC_MAGIC)
 		return 0;
-	if (type && type != S_IFREG) {
+	if (type == S_IFSOCK) {	/* bind(), and whoever would do as it does */
+		q.op = LH_OP_BIND;
+		q.access = LH_BIND;
+	} else if (type && type != S_IFREG) {
 		q.op = LH_OP_MKNOD;
 		q.access |= LH_ODD;
 	}
@@ -220,7 +238,8 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
 	to.access |= arrives(old);	/* it may be a symbolic link */
-	return LH_RESULT(fs_refuses_both(l, &from, &to, 0), EACCES);
+	/* A listener is known by the name that it was bound to. */
+	return LH_RESULT(fs_refuses_both(l, &from, &to, 0, 0), EACCES);
 }
 
 SEC("lsm/path_unlink")
@@ -282,7 +301,9 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 		if (what & LH_BECOME)
 			to.access |= LH_MOVE;
 	}
-	return LH_RESULT(fs_refuses_both(l, &from, &to, exchange), EACCES);
+	return LH_RESULT(fs_refuses_both(l, &from, &to, exchange,
+				(may_listen(old) ? LISTENS_FROM : 0) |
+				(may_listen(new) ? LISTENS_TO : 0)), EACCES);
 }
 
 SEC("lsm/path_truncate")

@@ -8,6 +8,8 @@
 
 #include "walk.bpf.h"
 
+#define AF_UNIX 1
+
 #define FMODE_READ 0x1
 #define FMODE_WRITE 0x2
 #define FMODE_PATH 0x4000
@@ -22,6 +24,7 @@
 #define S_IFLNK 0120000
 #define S_IFCHR 0020000
 #define S_IFBLK 0060000
+#define S_IFSOCK 0140000
 #define S_ISUID 04000
 #define S_ISGID 02000
 #define S_IXGRP 010
@@ -82,6 +85,8 @@ static __noinline int fs_record(struct lh_label *l, struct lh_ask *q,
 	r.flags = q->flags;
 	r.path = q->at;
 	r.other = q->other;
+	if (q->access & (LH_CONNECT | LH_BIND))
+		r.family = AF_UNIX;
 	lh_record(&r);
 	return 1;
 }
@@ -96,8 +101,8 @@ static __noinline __attribute__((unused)) int fs_refuses(struct lh_label *l,
 }
 
 /* Refuse for what the request is, not for where the object lies. */
-static __noinline int fs_refuses_kind(struct lh_label *l, struct lh_ask *q,
-				      __u16 why)
+static __noinline __attribute__((unused)) int
+fs_refuses_kind(struct lh_label *l, struct lh_ask *q, __u16 why)
 {
 	struct lh_report r = {
 		.slot = l->slot, .op = q->op, .hook = q->hook, .why = why,
@@ -152,6 +157,15 @@ static __always_inline int keeps_setid(struct inode *i)
 		return 0;
 	return (mode & S_ISUID) ||
 	       (mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP);
+}
+
+/* Could it be, or carry with it, a socket that somebody listens at? */
+static __always_inline int may_listen(struct dentry *d)
+{
+	struct inode *i = d->d_inode;
+
+	return i && ((i->i_mode & S_IFMT) == S_IFDIR ||
+		     (i->i_mode & S_IFMT) == S_IFSOCK);
 }
 
 /* What may be done through an open file. */

@@ -49,7 +49,6 @@ struct lh_walk {
 	__u8 over_folds;	/* the name of .over is in a folding one */
 	__u8 pad[3];
 	__u32 special;		/* LH_SPECIAL_* */
-	__u32 pad2;
 };
 
 _Static_assert(sizeof(struct lh_walk) <=

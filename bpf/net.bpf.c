@@ -3,13 +3,12 @@
  * Sockets.
  *   socket_create        every addressable family but unix is refused
  *   socket_post_create   a socket carries the label of who made it
- *   unix_stream_connect  only to sockets that this session made
+ *   unix_stream_connect  to sockets that this session made, and to files of
+ *                        the host's that a root grants
  *   unix_may_send        the same for datagrams
  * What the command was given (an unlabelled socket) may be used as it is.
  */
-#include "core.bpf.h"
-
-#define AF_UNIX 1
+#include "mounts.bpf.h"
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -62,23 +61,82 @@ int BPF_PROG(net_socket_post_create, struct socket *sock, int family, int type,
 	return LH_RESULT(refused, ENOMEM);
 }
 
-/* The socket file of @sk, for the record. */
-static __always_inline void net_place(struct lh_place *p, struct sock *sk)
-{
-	struct unix_sock *u = (struct unix_sock *)sk;
+#define NR_CONNECT 42
 
-	p->dentry = (__u64)BPF_CORE_READ(u, path.dentry);
-	p->mnt = (__u64)BPF_CORE_READ(u, path.mnt);
+/* A datagram socket is judged alike when it connects and when it sends. */
+static __always_inline int is_connecting(void)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
+
+	return BPF_CORE_READ(regs, orig_ax) == NR_CONNECT;
+}
+
+/* What no grant reaches: no file, or another session's. */
+static __noinline int unix_refuse_peer(struct lh_label *l, struct lh_ask *q,
+				       __u64 peer)
+{
+	struct unix_sock *u = (struct unix_sock *)peer;
+	struct lh_report r = {
+		.slot = l->slot, .op = q->op, .hook = q->hook,
+		.why = LH_WHY_PEER, .err = -EACCES, .family = AF_UNIX,
+		.access = LH_CONNECT, .path = q->at,
+	};
+	struct unix_address *a = BPF_CORE_READ(u, addr);
+	int len = a ? BPF_CORE_READ(a, len) : 0;
+
+	r.path.mnt = (__u64)BPF_CORE_READ(u, path.mnt);
+	/* A family, a NUL, the name. */
+	len -= (int)sizeof(((struct sockaddr_un *)0)->sun_family) + 1;
+	if (!r.path.dentry && len > 0 && len <= LH_ABSTRACT_MAX) {
+		r.name = (__u64)a + bpf_core_field_offset(a->name) +
+			 bpf_core_field_offset(struct sockaddr_un, sun_path) +
+			 1;
+		r.name_len = len;
+		r.flags = LH_DENIAL_ABSTRACT;
+	}
+	lh_record(&r);
+	return 1;
+}
+
+/*
+ * May the caller talk to @peer, which its own session has not made? Where the
+ * file of it is, as it was bound, decides; it may be a mount of the daemon's
+ * own that it was bound by, so all of them are asked.
+ */
+static __always_inline int unix_refuses(struct lh_label *l, struct lh_ask *q,
+					struct sock *peer, int labelled)
+{
+	struct unix_sock *u = (struct unix_sock *)peer;
+	struct dentry *d = BPF_CORE_READ(u, path.dentry);
+	__u64 sb;
+	__u32 verdict;
+
+	if (!lh_session_of(l))
+		return 1;
+	q->at.dentry = (__u64)d;
+	if (!d || labelled)
+		return unix_refuse_peer(l, q, (__u64)peer);
+	sb = (__u64)BPF_CORE_READ(d, d_sb);
+	q->magic = BPF_CORE_READ(d, d_sb, s_magic);
+	q->inode = (__u64)BPF_CORE_READ(d, d_inode);
+	verdict = lh_judge(l, q);
+	return fs_record(l, q, mounts_judge(l, q, sb, verdict));
 }
 
 SEC("lsm/unix_stream_connect")
 int BPF_PROG(net_unix_stream_connect, struct sock *sock, struct sock *other,
 	     struct sock *newsk)
 {
-	struct lh_label *l = lh_label_current();
+	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_CONNECT,
+			    .hook = LH_HOOK_unix_stream_connect };
+	struct lh_label *l;
 	__u64 *owner, serial;
 	int refused = 0;
 
+	if (lh_outside())
+		return 0;
+	l = lh_label_current();
 	if (!l)
 		return 0;
 	serial = l->serial;
@@ -90,21 +148,21 @@ int BPF_PROG(net_unix_stream_connect, struct sock *sock, struct sock *other,
 			refused = 1;
 		return LH_RESULT(refused, ENOMEM);
 	}
-	struct lh_report r = LH_REPORT(l, CONNECT, unix_stream_connect, PEER,
-				       EACCES);
-
-	r.family = AF_UNIX;
-	net_place(&r.path, other);
-	return LH_RESULT(net_refuse(l, &r), EACCES);
+	return LH_RESULT(unix_refuses(l, &q, other, owner != NULL), EACCES);
 }
 
 SEC("lsm/unix_may_send")
 int BPF_PROG(net_unix_may_send, struct socket *sock, struct socket *other)
 {
-	struct lh_label *l = lh_label_current();
+	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_SEND,
+			    .hook = LH_HOOK_unix_may_send };
+	struct lh_label *l;
 	struct sock *to, *from;
 	__u64 *owner;
 
+	if (lh_outside())
+		return 0;
+	l = lh_label_current();
 	if (!l)
 		return 0;
 	to = other->sk;
@@ -115,16 +173,13 @@ int BPF_PROG(net_unix_may_send, struct socket *sock, struct socket *other)
 	if (owner && *owner == l->serial)
 		return LH_RESULT(!lh_session_of(l), EACCES);
 	/* A connected socket that the session was given goes on working. */
-	owner = bpf_sk_storage_get(&lh_sockets, from, 0, 0);
-	if (!owner) {
+	if (!bpf_sk_storage_get(&lh_sockets, from, 0, 0)) {
 		struct unix_sock *u = (struct unix_sock *)from;
 
 		if (BPF_CORE_READ(u, peer) == to)
 			return LH_RESULT(!lh_session_of(l), EACCES);
 	}
-	struct lh_report r = LH_REPORT(l, SEND, unix_may_send, PEER, EACCES);
-
-	r.family = AF_UNIX;
-	net_place(&r.path, to);
-	return LH_RESULT(net_refuse(l, &r), EACCES);
+	if (is_connecting())
+		q.op = LH_OP_CONNECT;
+	return LH_RESULT(unix_refuses(l, &q, to, owner != NULL), EACCES);
 }

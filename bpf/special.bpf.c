@@ -66,7 +66,7 @@ static __noinline __u32 proc_special(struct lh_session *s, struct lh_ask *q)
 	struct pid *pid = proc_pid(q->inode);
 
 	if (!pid)	/* a knob is written where a rule names it, or above */
-		return q->access & LH_CHANGE ? LH_SPECIAL_SHUT : 0;
+		return q->access & LH_CHANGES ? LH_SPECIAL_SHUT : 0;
 	if (!proc_is_own(s, pid))
 		return LH_SPECIAL_DECIDED | LH_WHY_PROCESS;
 	if ((q->access & LH_WRITE) && proc_reaches_out(q->at.dentry))
@@ -101,10 +101,10 @@ __noinline __u32 lh_special(struct lh_label *l, struct lh_ask *q)
 			return LH_SPECIAL_DECIDED | LH_WHY_INTERNAL;
 		return proc_special(s, q);
 	case SYSFS_MAGIC:
-		return q->access & LH_CHANGE ? LH_SPECIAL_SHUT : 0;
+		return q->access & LH_CHANGES ? LH_SPECIAL_SHUT : 0;
 	case CGROUP_MAGIC:
 	case CGROUP2_MAGIC:
-		return q->access & LH_CHANGE ?
+		return q->access & LH_CHANGES ?
 			LH_SPECIAL_DECIDED | LH_WHY_GUARD : LH_SPECIAL_SHUT;
 	case BPFFS_MAGIC:
 		return q->access == LH_STAT ? 0 :
@@ -167,7 +167,7 @@ __noinline __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict)
 	case PIPEFS_MAGIC:
 		return q->mine ? LH_WHY_ALLOW : verdict;
 	case NSFS_MAGIC:
-		if (!(q->access & LH_CHANGE))
+		if (!(q->access & LH_CHANGES))
 			return LH_WHY_ALLOW;
 		break;
 	}

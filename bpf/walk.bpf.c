@@ -125,7 +125,7 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	if (c->s->bloom[(bit >> 6) & (LH_BLOOM_WORDS - 1)] &
 	    (1ULL << (bit & 63)))
 		lh_meet_root(c->l);
-	if ((w->access & LH_CHANGE) && c->s->wild_count) {
+	if ((w->access & LH_CHANGES) && c->s->wild_count) {
 		len = LH_READ_AS(struct dentry, here, d_name.len);
 		if (w->self || (c->s->wild_lens & lh_len_bit(len)) ||
 		    name_may_fold(here)) {

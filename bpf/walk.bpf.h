@@ -8,8 +8,6 @@
 
 #include "core.bpf.h"
 
-#define LH_CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
-
 struct lh_ask {
 	struct lh_place at;	/* no mount: is it denied in its file system? */
 	struct lh_place other;	/* for the record alone */

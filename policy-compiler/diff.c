@@ -60,6 +60,8 @@ static void merge(struct lh_root *out, const struct image_root *r)
 		out->rule_deny = r->rule;
 	else if ((flags & LH_ROOT_PROTECT) && !out->rule_deny)
 		out->rule_deny = r->rule;
+	if ((flags & LH_ROOT_SOCKET) && !(out->flags & LH_ROOT_SOCKET))
+		out->rule_socket = r->rule;
 	out->flags |= flags;
 }
 

@@ -63,10 +63,6 @@ void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 	if (p->bind_any != BIND_ANY_REFUSE)
 		say(p, &p->said[SAID_BIND_ANY], warn, ", which refuses all "
 		    "binds", d);
-	for (i = 0; i < p->root_count; i++)
-		if (p->roots[i].list == LIST_SOCKET)
-			say(p, &p->roots[i].at, warn, ", which lets no socket "
-			    "of the host be reached", d);
 	for (i = 0; i < p->net_count; i++)
 		if (!p->net[i].deny)
 			say(p, &p->net[i].at, warn, ", which refuses every "

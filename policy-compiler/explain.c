@@ -305,10 +305,15 @@ static int settle(struct asked *k, int i, const struct look_verdict *v)
  */
 static bool gains(struct asked *k, struct look_verdict *v)
 {
-	static const uint32_t uses[] = { LH_READ, LH_EXEC };
-	size_t i;
+	static const uint32_t uses[] = { LH_READ, LH_EXEC, LH_CONNECT };
+	const struct look *old = &k->look[0];
+	size_t i, count = sizeof(uses) / sizeof(uses[0]);
 
-	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+	/* A listener is known by the name that it was bound to. */
+	if (k->q->op->kind != OPERATION_RENAME ||
+	    !(old->missing || S_ISDIR(old->mode) || S_ISSOCK(old->mode)))
+		count--;
+	for (i = 0; i < count; i++) {
 		*v = look_judge(k->im, k->t, &k->es, &k->look[1], uses[i]);
 		if (v->verdict.why != LH_WHY_ALLOW)
 			continue;
@@ -367,13 +372,15 @@ static int ask_files(struct asked *k, struct err *e)
 /* HOST:PORT, unix:/PATH, unix:@NAME. */
 static int ask_socket(struct asked *k, struct err *e)
 {
+	static const struct operation on_file[] = {
+		{ "connect", OPERATION_FILE, LH_CONNECT, false, false },
+		{ "bind", OPERATION_FILE, LH_BIND, true, true },
+	};
 	static const char local[] = "unix:";
 	const char *path = k->q->object + strlen(local);
-	const struct question bind = {
-		.op = operation_find("mkdir"), .object = path,
-	};
+	bool binds = k->q->op->kind == OPERATION_BIND;
+	const struct question file = { .op = &on_file[binds], .object = path };
 	const struct question *asked = k->q;
-	struct stat st;
 	int r;
 
 	if (strncmp(k->q->object, local, strlen(local))) {
@@ -385,22 +392,20 @@ static int ask_socket(struct asked *k, struct err *e)
 	if (*path != '/' && *path != '@')
 		return err_set(e, -EINVAL, "%s: after unix: comes an absolute "
 			       "path, or @ and a name", k->q->object);
-	/* The file of a socket is made as any other. */
-	if (k->q->op->kind == OPERATION_BIND && *path == '/') {
-		k->q = &bind;
+	if (*path == '/') {
+		k->q = &file;
 		r = ask_files(k, e);
 		k->q = asked;
-		return r;
-	}
-	if (k->q->op->kind == OPERATION_BIND) {
-		set_why(k->a, LH_WHY_ALLOW);
-	} else if (*path == '/' && !stat(path, &st)) {
-		set_why(k->a, LH_WHY_PEER);
+		if (r || binds || !k->a->absent ||
+		    k->a->why != LH_WHY_NOT_GRANTED)
+			return r;
 	} else {
-		set_why(k->a, LH_WHY_PEER);
-		depends(k->a, "it is let through if the session itself "
-			"made that socket");
+		set_why(k->a, binds ? LH_WHY_ALLOW : LH_WHY_PEER);
+		if (binds)
+			return 0;
 	}
+	depends(k->a, "it is let through if the session itself made that "
+		"socket");
 	return 0;
 }
 

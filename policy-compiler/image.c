@@ -21,7 +21,7 @@
 #define ROOT_RIGHTS (LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC | \
 		     LH_ROOT_DELETE)
 #define ROOT_FLAGS (ROOT_RIGHTS | LH_ROOT_RDONLY | LH_ROOT_DENY | \
-		    LH_ROOT_PROTECT | LH_ROOT_OWN)
+		    LH_ROOT_PROTECT | LH_ROOT_OWN | LH_ROOT_SOCKET)
 #define SELF_RIGHTS (LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC)
 
 void image_hash(const void *image, size_t size, uint8_t hash[32])
@@ -132,6 +132,8 @@ static bool root_flags_ok(uint32_t f)
 		return !(what & ~SELF_RIGHTS);
 	if (f & (LH_ROOT_DENY | LH_ROOT_PROTECT))
 		return what == LH_ROOT_DENY || what == LH_ROOT_PROTECT;
+	if (f & LH_ROOT_SOCKET)
+		return what == LH_ROOT_SOCKET;
 	return !(f & LH_ROOT_RDONLY) ||
 	       !(f & (LH_ROOT_WRITE | LH_ROOT_DELETE));
 }

@@ -53,7 +53,7 @@ typedef uint32_t image_str;
 struct image_root {
 	image_str path;		/* absolute */
 	uint32_t flags;		/* LH_ROOT_READ|WRITE|EXEC|DELETE|RDONLY|DENY|
-				 * PROTECT|OWN, IMAGE_ROOT_* */
+				 * PROTECT|OWN|SOCKET, IMAGE_ROOT_* */
 	uint16_t kind;
 	uint16_t rule;		/* index in rules */
 	uint32_t pad;

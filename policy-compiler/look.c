@@ -17,7 +17,6 @@
 #define MQUEUE_MAGIC 0x19800202
 #define CONFIGFS_MAGIC 0x62656570
 #define FUSECTL_MAGIC 0x65735543
-#define CHANGES (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
 
 static size_t object_of(const struct table *t, const struct entry *p)
 {
@@ -190,7 +189,7 @@ static bool is_special(const struct entries *es, const struct look *l,
 	case CGROUP_SUPER_MAGIC:
 	case CGROUP2_SUPER_MAGIC:
 		*why = LH_WHY_GUARD;
-		return access & CHANGES;
+		return access & LH_CHANGES;
 	case BPF_FS_MAGIC:
 		*why = LH_WHY_GUARD;
 		return true;
@@ -244,7 +243,7 @@ static size_t granting(const struct entries *es, const struct look *l,
 	switch (l->magic) {
 	case PROC_SUPER_MAGIC:
 	case SYSFS_MAGIC:
-		return access & CHANGES ? top : l->count;
+		return access & LH_CHANGES ? top : l->count;
 	case CGROUP_SUPER_MAGIC:
 	case CGROUP2_SUPER_MAGIC:
 		return top;

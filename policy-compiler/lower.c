@@ -44,7 +44,8 @@ static void lower_root(struct lower *l, const struct policy_root *r)
 
 	switch (r->list) {
 	case LIST_SOCKET:
-		return;
+		flags = LH_ROOT_SOCKET;
+		break;
 	case LIST_WORKSPACE:
 	case LIST_WRITE:
 		if (l->caps & CAP_WRITE_TEXT)

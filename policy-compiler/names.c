@@ -57,7 +57,7 @@ static void merge(struct lh_name *n, uint32_t flags, uint32_t folded,
 {
 	static const uint32_t strength[] = {
 		LH_NAME_DENY, LH_NAME_PROTECT, LH_NAME_RDONLY, LH_NAME_WRITE,
-		LH_NAME_PARTIAL,
+		LH_NAME_SOCKET, LH_NAME_PARTIAL,
 	};
 	size_t i;
 
@@ -77,7 +77,9 @@ static void merge(struct lh_name *n, uint32_t flags, uint32_t folded,
  * The component @name as a directory may have it that folds names: under the
  * hash of its folded form; and for vfat's short names, which may stand for it
  * and of which it is not known what they lead to. What lies below hangs below
- * the spelling and the folded form alike: the node of entry *at, if it has one.
+ * the spelling and the folded form alike: the node of entry *at, if it has one;
+ * NAMES_INNER: there is no such entry. What only may be the name is granted
+ * nothing.
  */
 static int add_folded(struct builder *b, uint32_t object, uint64_t parent,
 		      const char *name, size_t len, uint32_t flags,
@@ -88,10 +90,16 @@ static int add_folded(struct builder *b, uint32_t object, uint64_t parent,
 	struct lh_name *n;
 	int r;
 
-	r = find_or_make(b, object, parent, LH_HASH_SHORT, at);
-	if (r)
-		return r;
-	merge(&b->names[*at].name, 0, whole, rule);
+	whole &= ~LH_NAME_SOCKET;
+	if (whole) {
+		r = find_or_make(b, object, parent, LH_HASH_SHORT, at);
+		if (r)
+			return r;
+		merge(&b->names[*at].name, 0, whole, rule);
+	}
+	*at = NAMES_INNER;
+	if (wide && !whole)
+		return 0;
 	r = find_or_make(b, object, parent, hash, at);
 	if (r)
 		return r;
@@ -151,7 +159,7 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 	      uint32_t flags, uint16_t rule)
 {
 	uint32_t object, anchor, i, folded;
-	__u64 node = 0, *lens, *also;
+	__u64 node = 0, below, *lens, *also;
 	int r;
 
 	if (components(rest) > LH_NAME_DEPTH)
@@ -181,15 +189,15 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 			return err_set(b->e, r, "no memory for name rules");
 		n = &b->names[i].name;
 		merge(n, here, 0, rule);
+		below = folded == NAMES_INNER ? 0 :
+			b->names[folded].name.node;
 		if (!last && !n->node)
-			n->node = b->names[folded].name.node ? :
-				2 * (uint64_t)i + 1;
+			n->node = below ? : 2 * (uint64_t)i + 1;
 		object = NAMES_INNER;
 		node = n->node;
 		lens = &n->name_lens;
 		/* Not told apart: it has nothing of its own below. */
-		also = b->names[folded].name.node ?
-			&b->names[folded].name.name_lens : lens;
+		also = below ? &b->names[folded].name.name_lens : lens;
 		rest += len + !last;
 	}
 	return 0;

@@ -39,7 +39,7 @@ int planted_check(struct builder *b, const struct wish *w,
 		  const struct route *way)
 {
 	const uint32_t grants = LH_ROOT_READ | LH_ROOT_EXEC | LH_ROOT_WRITE |
-		LH_ROOT_DELETE;
+		LH_ROOT_DELETE | LH_ROOT_SOCKET;
 	const char *rule = table_rule_text(b, w->rule);
 	char *place;
 	int r;

@@ -325,6 +325,15 @@ static int open_root(struct remedy *f)
 		    S_ISLNK(f->a.mode);
 	const char *path = name ? f->a.place : decided_object(f);
 
+	if (f->a.access & (LH_CONNECT | LH_BIND)) {
+		if (f->a.absent)
+			path = f->a.place;
+		if (is_wholesale(f, path))
+			return remedy_none(f, "it would have to open all sockets of a "
+					   "home, or more: name the one that is needed");
+		return add_path(f, LIST_SOCKET, "--sandbox-unix-socket-root",
+				path);
+	}
 	if (is_wholesale(f, path))
 		return remedy_none(f, name ? "it would have to open a home, or more: "
 				   "make a directory for it, and add that" :

@@ -45,7 +45,7 @@ static int no_root(struct builder *b, const struct wish *w, int error)
 	return err_sys(b->e, error, "%s (%s)", w->path, rule);
 }
 
-static int too_deep(struct builder *b, const struct wish *w)
+int table_too_deep(struct builder *b, const struct wish *w)
 {
 	return err_set(b->e, -ENAMETOOLONG,
 		       "%s: more than %d of its last components do not exist (%s): name a directory nearer to one that does",
@@ -57,7 +57,7 @@ static int add_name(struct builder *b, const struct wish *w, uint32_t dir,
 {
 	int r = names_hold(b, dir, rest, w->flags & HOLDS_BY_NAME, w->rule);
 
-	return r == -ENAMETOOLONG ? too_deep(b, w) : r;
+	return r == -ENAMETOOLONG ? table_too_deep(b, w) : r;
 }
 
 /*
@@ -103,6 +103,8 @@ static int add_there(struct builder *b, const struct wish *w, uint32_t entry)
 				w->flags & (LH_ROOT_READ | LH_ROOT_WRITE |
 					    LH_ROOT_EXEC), w->rule);
 	}
+	if (w->flags & LH_ROOT_SOCKET)
+		return socket_there(b, w, entry);
 	r = table_root(b, entry, w->flags, w->rule);
 	if (!r)
 		r = table_hold(b, entry, w->rule);
@@ -151,7 +153,11 @@ int table_add(struct builder *b, const struct wish *w)
 	}
 	if (w->flags & HOLDS_BY_NAME)
 		return add_name(b, w, way.entry, way.rest);
-	return w->flags & IMAGE_ROOT_OPTIONAL ? 0 : no_root(b, w, way.error);
+	if (!(w->flags & IMAGE_ROOT_OPTIONAL))
+		return no_root(b, w, way.error);
+	if ((w->flags & LH_ROOT_SOCKET) && way.error == -ENOENT && *way.rest)
+		return socket_name(b, w, way.entry, way.rest);
+	return 0;
 }
 
 /* Remember where the policy lets write: repositories are sought from there. */

@@ -122,6 +122,8 @@ int table_root(struct builder *b, uint32_t entry, uint32_t flags,
 	else if ((flags & LH_ROOT_PROTECT) &&
 		 !(r->flags & (LH_ROOT_DENY | LH_ROOT_PROTECT)))
 		r->rule_deny = rule;
+	if ((flags & LH_ROOT_SOCKET) && !(r->flags & LH_ROOT_SOCKET))
+		r->rule_socket = rule;
 	r->flags |= flags & LH_ROOT_MASK;
 	return 0;
 }
@@ -206,7 +208,8 @@ uint32_t table_rights(const struct builder *b, uint32_t entry)
 	for (;; entry = b->es.entry[entry].parent) {
 		uint32_t flags = flags_at(b, entry);
 
-		rights |= flags & (LH_ROOT_READ | LH_ROOT_EXEC);
+		rights |= flags & (LH_ROOT_READ | LH_ROOT_EXEC |
+				   LH_ROOT_SOCKET);
 		if (!(rights & LH_TRAIL_WRITES))
 			rights |= flags & LH_TRAIL_WRITES;
 		if (entry == ENTRY_TOP)

@@ -111,6 +111,13 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 int names_hold(struct builder *b, uint32_t dir, const char *rest,
 	       uint32_t flags, uint16_t rule);
 
+/* A root that grants sockets: what is at @entry, or @rest below @dir. */
+int socket_there(struct builder *b, const struct wish *w, uint32_t entry);
+int socket_name(struct builder *b, const struct wish *w, uint32_t dir,
+		const char *rest);
+/* -ENAMETOOLONG in words. */
+int table_too_deep(struct builder *b, const struct wish *w);
+
 /* Whether a link on the way lies where a session may write. planted.c */
 bool planted_is(struct builder *b, const struct route *way);
 /* 0: such a grant gives nothing new; 1: leave it out; or negative errno. */

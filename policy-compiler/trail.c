@@ -15,7 +15,7 @@ struct walk {
 	size_t count, granting;
 	struct lh_trail trail;
 	/* the step that each rule field came from */
-	size_t read, write, deny, pin;
+	size_t read, write, deny, pin, socket;
 };
 
 static const struct lh_root *root_of(const struct table *t, size_t object)
@@ -66,6 +66,8 @@ static void note(struct walk *w, const struct lh_trail *before, size_t step)
 	if (now->rule_write != before->rule_write ||
 	    (now->rights & ~before->rights & LH_TRAIL_WRITES))
 		w->write = step;
+	if (now->rights & ~before->rights & LH_ROOT_SOCKET)
+		w->socket = step;
 	if (now->rule_deny != before->rule_deny ||
 	    (now->found & found && !(before->found & found)))
 		w->deny = step;
@@ -194,8 +196,6 @@ static void meet_wild(struct walk *w, size_t level, uint32_t access)
 static size_t decided(const struct walk *w, const struct lh_verdict *v,
 		      uint32_t access)
 {
-	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
-
 	switch (v->why) {
 	case LH_WHY_DENIED:
 	case LH_WHY_PROTECTED:
@@ -205,8 +205,12 @@ static size_t decided(const struct walk *w, const struct lh_verdict *v,
 	case LH_WHY_READ_ONLY:
 		return w->write;
 	}
-	return access & change && (v->why == LH_WHY_ALLOW ||
-				   (w->trail.rights & LH_ROOT_DELETE)) ?
+	if (v->why == LH_WHY_ALLOW &&
+	    (access == LH_CONNECT ||
+	     (access == LH_BIND && (w->trail.found & LH_FOUND_BIND))))
+		return w->socket;
+	return access & LH_CHANGES && (v->why == LH_WHY_ALLOW ||
+				       (w->trail.rights & LH_ROOT_DELETE)) ?
 		w->write : w->read;
 }
 
@@ -222,7 +226,6 @@ struct trail_result trail_walk_part(const struct table *t,
 				    size_t count, size_t granting,
 				    uint32_t access, bool mine)
 {
-	const uint32_t change = LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME;
 	struct walk w = {
 		.t = t, .steps = steps, .count = count,
 		.granting = granting,
@@ -244,7 +247,7 @@ struct trail_result trail_walk_part(const struct table *t,
 			lh_trail_root(&w.trail, root, i == 0,
 				      i >= granting || steps[i].aside);
 		note(&w, &before, i);
-		if (access & change)
+		if (access & LH_CHANGES)
 			meet_wild(&w, i, access);
 	}
 	r.verdict = lh_trail_judge(&w.trail, access);

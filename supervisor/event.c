@@ -126,6 +126,15 @@ static size_t rebuild(const char *tail, size_t len, char *out)
 	return n;
 }
 
+/* "@" and the name: any bytes, NUL too, as the socket has them. */
+static size_t abstract(const char *tail, size_t len, char *out)
+{
+	out[0] = '@';
+	memcpy(out + 1, tail, len);
+	out[len + 1] = 0;
+	return len + 1;
+}
+
 static bool has_path(const struct lh_denial *d)
 {
 	return (d->op >= LH_OP_OPEN && d->op <= LH_OP_XATTR) ||
@@ -213,16 +222,36 @@ static bool is_git_directory(const char *path, size_t len)
 }
 
 /*
+ * Who is asked for names of users and hosts, told what happens, or offered to
+ * be of help. Agents that hold keys, displays and what starts services are
+ * none: whoever asks for those wants them.
+ */
+static bool is_helper(const char *path, size_t len)
+{
+	static const char *const sockets[] = {
+		"/run/nscd/", "/var/run/nscd/", "/run/dbus/", "/dev/log",
+		"/run/systemd/journal/", "/run/systemd/resolve/",
+		"/run/systemd/userdb/", "/run/systemd/io.systemd.",
+		"/run/systemd/notify", "/run/avahi-daemon/", "@/tmp/dbus-",
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)
+		if (starts(path, len, sockets[i]))
+			return true;
+	/* The bus of a user, and his systemd's journal and names. */
+	return starts(path, len, "/run/user/") &&
+	       (ends(path, len, "/bus") ||
+		memmem(path, len, "/systemd/io.systemd.", 20));
+}
+
+/*
  * What the C library and common runtimes try by themselves and do without:
  * a refusal of these explains no failure.
  */
 static bool is_probe(const struct event *ev)
 {
-	static const char *const sockets[] = {
-		"/run/nscd/", "/var/run/nscd/", "/run/systemd/", "/run/dbus/",
-		"/run/user/",
-	};
-	size_t i, len;
+	size_t len;
 	const char *path = event_object(ev, &len);
 
 	if (ev->d.op == LH_OP_SOCKET)
@@ -236,12 +265,7 @@ static bool is_probe(const struct event *ev)
 		return is_lock(path, len);
 	if (ev->d.op == LH_OP_RMDIR && ev->d.why == LH_WHY_PINNED)
 		return is_git_directory(path, len);
-	if (ev->d.family != AF_UNIX)
-		return false;
-	for (i = 0; i < sizeof(sockets) / sizeof(*sockets); i++)
-		if (starts(path, len, sockets[i]))
-			return true;
-	return false;
+	return ev->d.family == AF_UNIX && is_helper(path, len);
 }
 
 int event_parse(const void *data, size_t size, const char *home,
@@ -259,7 +283,9 @@ int event_parse(const void *data, size_t size, const char *home,
 	if (sum > left || ev->d.path_len > LH_DATA_MAX ||
 	    ev->d.other_len > LH_DATA_MAX || ev->d.exe_len > LH_DATA_MAX)
 		return -EBADMSG;
-	ev->path_len = rebuild(tail, ev->d.path_len, ev->path);
+	ev->path_len = ev->d.flags & LH_DENIAL_ABSTRACT ?
+		abstract(tail, ev->d.path_len, ev->path) :
+		rebuild(tail, ev->d.path_len, ev->path);
 	if (!ev->path_len && has_path(&ev->d)) {
 		strcpy(ev->path, "/");	/* no name above it: the root */
 		ev->path_len = 1;
@@ -358,12 +384,13 @@ static void put_access(struct writer *w, unsigned int access)
 {
 	static const char *const names[] = {
 		"read", "write", "exec", "remove", "move", "become", "stat",
+		NULL, "connect", "bind",	/* LH_ODD is no access */
 	};
 	size_t i;
 
 	writer_open_array(w, "access");
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (access & (1u << i))
+		if (names[i] && (access & (1u << i)))
 			writer_str(w, NULL, names[i]);
 	writer_close_array(w);
 }

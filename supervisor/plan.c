@@ -28,7 +28,7 @@ static const struct {
 	{ LH_ROOT_EXEC, "exec", 'x' }, { LH_ROOT_DELETE, "delete", 'd' },
 	{ LH_ROOT_RDONLY, "read_only", 'R' },
 	{ LH_ROOT_PROTECT, "protect", 'P' }, { LH_ROOT_DENY, "deny", 'D' },
-	{ LH_ROOT_OWN, "own", 'o' },
+	{ LH_ROOT_OWN, "own", 'o' }, { LH_ROOT_SOCKET, "socket", 's' },
 };
 
 #define RIGHTS (sizeof(rights) / sizeof(*rights))

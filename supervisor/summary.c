@@ -12,7 +12,8 @@
 #include "denials.h"
 #include "summary.h"
 
-#define CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
+#define CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME | LH_BIND)
+#define SOCKET (LH_CONNECT | LH_BIND)
 
 /* Bytes of the path that a grant would have to name. */
 static size_t grant_len(const struct event *ev)
@@ -33,6 +34,7 @@ static bool same_matter(const struct event *a, const struct event *b)
 	switch (a->d.why) {
 	case LH_WHY_NOT_GRANTED:
 		return !(a->d.access & CHANGE) == !(b->d.access & CHANGE) &&
+		       !(a->d.access & SOCKET) == !(b->d.access & SOCKET) &&
 		       grant_len(a) == grant_len(b) &&
 		       !memcmp(a->path, b->path, grant_len(a));
 	case LH_WHY_FAMILY:
@@ -114,6 +116,7 @@ static void advice(const struct denials *d, const struct event *ev,
 		path[grant_len(ev)] = 0;
 		quote(word, sizeof(word), path);
 		snprintf(text, size, "%s %s would grant it",
+			 ev->d.access & SOCKET ? "--sandbox-unix-socket-root" :
 			 ev->d.access & CHANGE ? "--rw" : "--ro", word);
 		break;
 	case LH_WHY_FAMILY:

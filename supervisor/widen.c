@@ -65,6 +65,7 @@ static void add_roots(struct list *l)
 		const char *kind = root->flags & LH_ROOT_WRITE ? "write" :
 				   root->flags & LH_ROOT_DELETE ? "delete" :
 				   root->flags & LH_ROOT_RDONLY ? "read-only" :
+				   root->flags & LH_ROOT_SOCKET ? "socket" :
 				   "read";
 
 		if (!(root->flags & LH_ROOT_DENY) &&
@@ -140,10 +141,6 @@ static void add_all(struct list *l)
 	if (r->result.confinement == CONFINE_NONE)
 		return;
 	add_roots(l);
-	for (i = 0; i < r->o.root_count; i++)
-		if (r->o.root[i].kind == OPTION_SOCKET_ROOT)
-			list_add(l, "extra socket root: %s",
-				 r->o.root[i].path);
 	for (i = 0; i < r->load.lifted_count; i++)
 		list_add(l, "credential: %s", r->load.lifted[i]);
 	add_network(l);

@@ -244,9 +244,20 @@ struct socket {
 	struct sock *sk;
 };
 
+struct sockaddr_un {
+	unsigned short sun_family;
+	char sun_path[108];
+};
+
+struct unix_address {
+	int len;
+	struct sockaddr_un name[0];
+};
+
 struct unix_sock {
-	struct sock *peer;
+	struct unix_address *addr;
 	struct path path;
+	struct sock *peer;
 };
 
 struct kernel_siginfo;

@@ -33,12 +33,12 @@ grep -q '^wall time    10m$' "$tmp/printed" &&
 	grep -q '^level        process_exec$' "$tmp/printed" &&
 	grep -q '^command      /.*/true$' "$tmp/printed"
 ok $? 'names level, command and limits'
-grep -q "^  rwxd---- $tmp/ws  (/workspace_roots/0)\$" "$tmp/printed" &&
-	grep -q "^  rwxd---- $tmp/out  (flag:--rw" "$tmp/printed" &&
-	grep -q "^  r-x-R--- $tmp/ws/link  (/read_only_roots/0)\$" \
+grep -q "^  rwxd----- $tmp/ws  (/workspace_roots/0)\$" "$tmp/printed" &&
+	grep -q "^  rwxd----- $tmp/out  (flag:--rw" "$tmp/printed" &&
+	grep -q "^  r-x-R---- $tmp/ws/link  (/read_only_roots/0)\$" \
 		"$tmp/printed" &&
 	grep -q "leads to $tmp/ws/real\$" "$tmp/printed" &&
-	grep -q "^  ------D- $tmp/ws/absent \\[absent\\]  (/process_sandbox/read_deny_roots/1)\$" \
+	grep -q "^  ------D-- $tmp/ws/absent \\[absent\\]  (/process_sandbox/read_deny_roots/1)\$" \
 		"$tmp/printed"
 ok $? 'every root of the policy, with its rights and its rule'
 roots=$(at '^roots') presets=$(at '^presets') shut=$(at '^credentials')

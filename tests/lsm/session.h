@@ -62,6 +62,8 @@ struct policy {
 	const char *level;		/* NULL: process_exec */
 	const char *roots;		/* of the workspace; NULL: ["DIR/ws"] */
 	const char *deny;		/* more deny roots: ",\"/x\"" */
+	const char *ro;			/* more read-only roots, likewise */
+	const char *sockets;		/* unix_socket_roots: "\"/x\"" */
 	const char *more;		/* more members: ",\"limits\":{}" */
 };
 

@@ -61,11 +61,11 @@ static const struct told rows[] = {
 	  "D/ws/sub/.git/hooks", "" },
 	{ { "mknod", "lib/n", "f" }, "mknod", "path_mknod", "write",
 	  "read_only", LIB, "D/ws/lib/n", "" },
-	{ { "mknod", "lib/n", "s" }, "mknod", "path_mknod", "write",
+	{ { "mknod", "lib/n", "s" }, "bind", "path_mknod", "local_socket",
 	  "read_only", LIB, "D/ws/lib/n", "" },
 	{ { "mknod", "n", "c" }, "mknod", "path_mknod", "write",
 	  "device", "default", "D/ws/n", "" },
-	{ { "unixfile", "D/outside/n" }, "mknod", "path_mknod", "write",
+	{ { "unixfile", "D/outside/n" }, "bind", "path_mknod", "local_socket",
 	  "not_granted", "default", "D/outside/n", "" },	/* FS-40 */
 	{ { "symlink", "x", "D/ro/n" }, "symlink", "path_symlink", "write",
 	  "read_only", RO, "D/ro/n", "" },

@@ -211,14 +211,16 @@ int policy_write(const struct world *w, const struct policy *p)
 		 "{\"version\":1,\"name\":\"test\",\"sandbox_profile\":\"%s\","
 		 "\"side_effect_level\":\"%s\","
 		 "\"workspace_roots\":%s%s%s,"
-		 "\"read_only_roots\":[\"%s/ro\",\"%s/ws/lib\"],"
+		 "\"read_only_roots\":[\"%s/ro\",\"%s/ws/lib\"%s],"
 		 "\"process_sandbox\":{\"presets\":[\"system_runtime\","
 		 "\"user_temp\"],\"read_deny_roots\":[\"%s/ws/secret\","
-		 "\"%s/ws/late/secret\"%s]}%s}\n",
+		 "\"%s/ws/late/secret\"%s],\"unix_socket_roots\":[%s]}%s}\n",
 		 p->profile ? p->profile : "os_hardened",
 		 p->level ? p->level : "process_exec",
 		 p->roots ? p->roots : "[\"", p->roots ? "" : w->dir,
-		 p->roots ? "" : "/ws\"]", w->dir, w->dir, w->dir, w->dir,
-		 p->deny ? p->deny : "", p->more ? p->more : "");
+		 p->roots ? "" : "/ws\"]", w->dir, w->dir, p->ro ? p->ro : "",
+		 w->dir, w->dir,
+		 p->deny ? p->deny : "", p->sockets ? p->sockets : "",
+		 p->more ? p->more : "");
 	return world_file(w, at(w, "log/policy.json"), text);
 }

@@ -18,6 +18,7 @@
 #define DENY LH_ROOT_DENY
 #define PROTECT LH_ROOT_PROTECT
 #define PIN LH_ROOT_PIN
+#define SOCKET LH_ROOT_SOCKET
 #define CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
 
 /* One thing met. Level 0 is the object. */
@@ -43,6 +44,7 @@ static void meet(struct lh_trail *t, const struct met *m)
 		.self = m->kind == SELF ? m->flags & (R | W | X) : 0,
 		.rule_read = m->rule, .rule_write = m->rule,
 		.rule_deny = m->rule, .rule_self = m->rule,
+		.rule_socket = m->rule,
 	};
 	struct lh_name name = { .flags = m->flags, .rule = m->rule };
 	struct lh_wild wild = { .rule = m->rule };
@@ -126,6 +128,61 @@ static const struct row rows[] = {
 	  LH_WHY_READ_ONLY, 1 },
 	{ "a root that is both is not writable",
 	  { { ROOT, 1, RDONLY | W, 1 } }, LH_WRITE, LH_WHY_READ_ONLY, 1 },
+
+	{ "a socket root is connected to", { { ROOT, 3, SOCKET, 1 } },
+	  LH_CONNECT, LH_WHY_ALLOW, 1 },
+	{ "… and bound in", { { ROOT, 3, SOCKET, 1 } }, LH_BIND,
+	  LH_WHY_ALLOW, 1 },
+	{ "… and not read", { { ROOT, 3, SOCKET, 1 } }, LH_READ,
+	  LH_WHY_NOT_GRANTED, 0 },
+	{ "… nor written", { { ROOT, 3, SOCKET, 1 } }, LH_WRITE,
+	  LH_WHY_NOT_GRANTED, 0 },
+	{ "… nor emptied", { { ROOT, 3, SOCKET, 1 } }, LH_REMOVE,
+	  LH_WHY_NOT_GRANTED, 0 },
+	{ "nothing met refuses to connect", { { END } }, LH_CONNECT,
+	  LH_WHY_NOT_GRANTED, 0 },
+	{ "… and to bind", { { END } }, LH_BIND, LH_WHY_NOT_GRANTED, 0 },
+	{ "a writable root is bound in", { { ROOT, 1, R | W | X, 1 } },
+	  LH_BIND, LH_WHY_ALLOW, 1 },
+	{ "… and not connected to", { { ROOT, 1, R | W | X, 1 } },
+	  LH_CONNECT, LH_WHY_NOT_GRANTED, 0 },
+	{ "a socket file that is a root", { { ROOT, 0, SOCKET, 1 } },
+	  LH_CONNECT, LH_WHY_ALLOW, 1 },
+	{ "sockets by name", { { NAME, 0, SOCKET, 1 } }, LH_CONNECT,
+	  LH_WHY_ALLOW, 1 },
+	{ "… and below the name", { { NAME, 2, SOCKET, 1 } }, LH_BIND,
+	  LH_WHY_ALLOW, 1 },
+	{ "the deepest grant of sockets is named",
+	  { { ROOT, 1, SOCKET, 1 }, { ROOT, 2, SOCKET, 2 } }, LH_CONNECT,
+	  LH_WHY_ALLOW, 1 },
+	{ "a deny beats a socket root below it",
+	  { { ROOT, 0, SOCKET, 1 }, { ROOT, 1, DENY, 2 } }, LH_CONNECT,
+	  LH_WHY_DENIED, 2 },
+	{ "… and one above it",
+	  { { ROOT, 1, DENY, 1 }, { ROOT, 2, SOCKET, 2 } }, LH_BIND,
+	  LH_WHY_DENIED, 1 },
+	{ "a protected name is not bound to",
+	  { { ROOT, 0, PROTECT, 1 }, { ROOT, 1, SOCKET, 2 } }, LH_BIND,
+	  LH_WHY_PROTECTED, 1 },
+	{ "… nor below a pair", { { WILD, 1, 0, 1 }, { ROOT, 3, SOCKET, 2 } },
+	  LH_BIND, LH_WHY_PROTECTED, 1 },
+	{ "… but connected to",
+	  { { ROOT, 0, PROTECT, 1 }, { ROOT, 1, SOCKET, 2 } }, LH_CONNECT,
+	  LH_WHY_ALLOW, 2 },
+	{ "a read-only root in a socket root is not bound in",
+	  { { ROOT, 1, RDONLY | R, 1 }, { ROOT, 2, SOCKET, 2 } }, LH_BIND,
+	  LH_WHY_READ_ONLY, 1 },
+	{ "… but connected to",
+	  { { ROOT, 1, RDONLY | R, 1 }, { ROOT, 2, SOCKET, 2 } }, LH_CONNECT,
+	  LH_WHY_ALLOW, 2 },
+	{ "a socket root in a read-only root is bound in",
+	  { { ROOT, 1, SOCKET, 1 }, { ROOT, 2, RDONLY | R, 2 } }, LH_BIND,
+	  LH_WHY_ALLOW, 1 },
+	{ "one place that is both is not",
+	  { { ROOT, 1, SOCKET | RDONLY | R, 1 } }, LH_BIND,
+	  LH_WHY_READ_ONLY, 1 },
+	{ "sockets beside a bind mount are not granted",
+	  { { ASIDE, 1, SOCKET, 1 } }, LH_CONNECT, LH_WHY_NOT_GRANTED, 0 },
 
 	{ "delete alone lets names go", { { ROOT, 1, R | DELETE, 1 } },
 	  LH_REMOVE, LH_WHY_ALLOW, 1 },

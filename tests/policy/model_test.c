@@ -5,9 +5,10 @@
  * policy language say.
  */
 #define _GNU_SOURCE
+#include "../../bpf/decide.h"
 #include "world.h"
 
-#define CHANGE (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME)
+#define CHANGE LH_CHANGES
 
 FIXTURE(model) {
 	struct world w;
@@ -64,7 +65,7 @@ static int model(const struct model_root *roots, int count, const char *path,
 		 uint32_t access)
 {
 	uint32_t rights = 0, decides = 0;
-	size_t deepest = 0;
+	size_t deepest = 0, sockets = 0;
 	bool denied = false;
 	int i;
 
@@ -76,6 +77,8 @@ static int model(const struct model_root *roots, int count, const char *path,
 			continue;
 		denied |= !!(r->flags & DENY);
 		rights |= r->flags & LH_ROOT_READ;
+		if ((r->flags & LH_ROOT_SOCKET) && n > sockets)
+			sockets = n;
 		if (!(r->flags & (LH_ROOT_WRITE | LH_ROOT_RDONLY)) ||
 		    n < deepest)
 			continue;
@@ -86,6 +89,11 @@ static int model(const struct model_root *roots, int count, const char *path,
 	}
 	if (denied)
 		return LH_WHY_DENIED;
+	if (access == LH_CONNECT)
+		return sockets ? LH_WHY_ALLOW : LH_WHY_NOT_GRANTED;
+	if (access == LH_BIND && sockets &&
+	    (!(decides & LH_ROOT_RDONLY) || sockets > deepest))
+		return LH_WHY_ALLOW;
 	if ((access & CHANGE) && (decides & LH_ROOT_RDONLY))
 		return LH_WHY_READ_ONLY;
 	if ((access & CHANGE) && !(decides & LH_ROOT_WRITE))
@@ -147,15 +155,17 @@ static void random_tree(struct world *w)
 /* Grants must exist; what forbids need not. */
 static int random_roots(struct world *w, struct model_root *roots)
 {
-	static const uint32_t kinds[] = { R, RW, DENY, RDONLY };
+	static const uint32_t kinds[] = {
+		R, RW, DENY, RDONLY, LH_ROOT_SOCKET,
+	};
 	int count = 1 + rnd(6), made = 0, i;
 
 	for (i = 0; i < count; i++) {
 		struct model_root *r = &roots[made];
 
 		random_path(r->path);
-		r->flags = kinds[rnd(4)];
-		if (!(r->flags & (DENY | LH_ROOT_RDONLY)) &&
+		r->flags = kinds[rnd(5)];
+		if (!(r->flags & (DENY | LH_ROOT_RDONLY | LH_ROOT_SOCKET)) &&
 		    access(at(w, r->path), F_OK))
 			continue;
 		build_root(&w->b, at(w, r->path), r->flags | OPTIONAL,
@@ -173,6 +183,7 @@ TEST_F(model, random_policies_agree_with_the_words)
 {
 	static const uint32_t wants[] = {
 		LH_READ, LH_WRITE, LH_REMOVE, LH_MOVE, LH_READ | LH_WRITE,
+		LH_CONNECT, LH_BIND,
 	};
 	struct world *w = &self->w;
 	struct model_root roots[8];
@@ -196,7 +207,7 @@ TEST_F(model, random_policies_agree_with_the_words)
 		count = random_roots(w, roots);
 		ASSERT_EQ(0, resolve(w)) TH_LOG("%s", w->e.msg);
 		for (i = 0; i < 60; i++) {
-			uint32_t want = wants[rnd(5)];
+			uint32_t want = wants[rnd(7)];
 			int k, n;
 
 			random_path(path);

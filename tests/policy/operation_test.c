@@ -212,11 +212,51 @@ TEST_F(explain, sockets_and_processes)
 	snprintf(path, sizeof(path), "unix:%s/s", self->dir);
 	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "bind", path, NULL));
 	EXPECT_EQ(ANSWER_ALLOW, verdict(self, "bind", "unix:@name", NULL));
+	EXPECT_EQ(ANSWER_DEPENDS, verdict(self, "connect", "unix:@name",
+					  NULL));
 	EXPECT_EQ(-1, verdict(self, "bind", "unix:x", NULL));
 	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "signal", "#1", NULL));
 	EXPECT_EQ(ANSWER_ALLOW, verdict(self, "signal", "#self", NULL));
 	EXPECT_EQ(-1, verdict(self, "signal", "#x", NULL));
 	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "ptrace", "#self", NULL));
+}
+
+TEST_F(explain, a_socket_of_the_host_is_asked_by_its_file)
+{
+	struct answer a;
+	char path[128];
+
+	mkdir(at(self, "ws"), 0755);
+	mkdir(at(self, "run"), 0755);
+	build_root(&self->b, at(self, "ws"), RW, ROOT_WORKSPACE, "/rw");
+	build_root(&self->b, at(self, "run"), LH_ROOT_SOCKET, ROOT_PLAIN,
+		   "/sockets");
+	build_root(&self->b, at(self, "run/no"), LH_ROOT_DENY, ROOT_PLAIN,
+		   "/deny");
+	ASSERT_EQ(0, resolve(self, 0)) TH_LOG("%s", self->e.msg);
+	snprintf(path, sizeof(path), "unix:%s/run/s", self->dir);
+	ASSERT_EQ(0, tell(self, "connect", path, NULL, &a));
+	EXPECT_EQ(ANSWER_ALLOW, a.verdict);
+	EXPECT_STREQ("/sockets", a.rule);
+	EXPECT_STREQ(at(self, "run"), a.root);
+	answer_free(&a);
+	ASSERT_EQ(0, tell(self, "bind", path, NULL, &a));
+	EXPECT_EQ(ANSWER_ALLOW, a.verdict);
+	EXPECT_STREQ("/sockets", a.rule);
+	EXPECT_STREQ(at(self, "run"), a.root);
+	answer_free(&a);
+	snprintf(path, sizeof(path), "unix:%s/run/no/s", self->dir);
+	ASSERT_EQ(0, tell(self, "connect", path, NULL, &a));
+	EXPECT_EQ(ANSWER_REFUSE, a.verdict);
+	EXPECT_STREQ("/deny", a.rule);
+	answer_free(&a);
+	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "bind", path, NULL));
+	/* a file is nothing that it opens */
+	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "create", "run/f", NULL));
+	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "mkdir", "run/d", NULL));
+	/* what might be a listener is not carried in; a file may not either */
+	mkdir(at(self, "ws/d"), 0755);
+	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "rename", "ws/d", "run/d"));
 }
 
 TEST_HARNESS_MAIN

@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "../../supervisor/denials.h"
 #include "kselftest_harness.h"
@@ -167,6 +168,66 @@ TEST_F(summary, a_flood_does_not_push_out_the_others)
 	EXPECT_NE(NULL, strstr(self->text, "1000 such"));
 	ASSERT_NE(NULL, said(self, 2));
 	EXPECT_NE(NULL, strstr(self->text, "/read_only_roots/0"));
+}
+
+#define CONNECTS .access = LH_CONNECT, .op = LH_OP_CONNECT, \
+	.hook = LH_HOOK_unix_stream_connect, .family = AF_UNIX
+
+TEST_F(summary, a_socket_is_granted_by_a_flag_of_its_own)
+{
+	ADD("s\0out", CONNECTS, .why = LH_WHY_NOT_GRANTED);
+	EXPECT_STREQ("refused to cc: connect /out/s (not_granted); "
+		     "--sandbox-unix-socket-root /out/s would grant it; "
+		     "1 refusal", said(self, 0));
+	/* To read the file is another matter. */
+	ADD("s\0out", READS, .why = LH_WHY_NOT_GRANTED);
+	ASSERT_NE(NULL, said(self, 1));
+	EXPECT_NE(NULL, strstr(self->text, "connect /out/s"));
+}
+
+TEST_F(summary, helpers_of_the_system_are_expected_and_agents_are_not)
+{
+#define AT(path) path, sizeof(path)
+	static const struct {
+		const char *path;
+		size_t len;
+		bool probe;
+	} all[] = {
+		{ AT("socket\0nscd\0run"), true },
+		{ AT("socket\0journal\0systemd\0run"), true },
+		{ AT("dev-log\0journal\0systemd\0run"), true },
+		{ AT("io.systemd.Resolve\0resolve\0systemd\0run"), true },
+		{ AT("io.systemd.DynamicUser\0userdb\0systemd\0run"), true },
+		{ AT("system_bus_socket\0dbus\0run"), true },
+		{ AT("bus\0001000\0user\0run"), true },
+		{ AT("log\0dev"), true },
+		{ AT("private\0systemd\0run"), false },
+		{ AT("wayland-0\0001000\0user\0run"), false },
+		{ AT("S.gpg-agent\0gnupg\0001000\0user\0run"), false },
+		{ AT("docker.sock\0run"), false },
+		{ AT("X0\0.X11-unix\0tmp"), false },
+	};
+#undef AT
+	unsigned long long alerts = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		add(self, (struct lh_denial){
+			CONNECTS, .why = LH_WHY_NOT_GRANTED },
+		    all[i].path, all[i].len);
+		alerts += !all[i].probe;
+		EXPECT_EQ(alerts, self->d.alerts) {
+			TH_LOG("%s", all[i].path);
+		}
+	}
+}
+
+TEST_F(summary, an_abstract_socket_has_its_name)
+{
+	ADD("x\0y", CONNECTS, .why = LH_WHY_PEER,
+	    .flags = LH_DENIAL_ABSTRACT);
+	ASSERT_NE(NULL, said(self, 0));
+	EXPECT_NE(NULL, strstr(self->text, "connect @x"));
 }
 
 TEST_F(summary, probes_are_counted_and_explain_nothing)
