@@ -36,6 +36,10 @@
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */
 #define LH_IPC_MAX 65536	/* System V objects of all sessions together */
 #define LH_IPC_OWN (LH_IPC_MAX / 4)	/* of one session */
+#define LH_NETS_MAX 8192	/* address blocks of one session */
+#define LH_PORTS_MAX 131072	/* port blocks of one session */
+#define LH_NET_TABLE_MAX 1048576	/* of either, all sessions together */
+#define LH_FLOWS_MAX 16384	/* remembered at once: struct lh_flow */
 #define LH_EXE_ROOM 768		/* of these, what the first two leave to exe */
 #define LH_COMM_LEN 16
 #define LH_ABSTRACT_MAX 107	/* bytes of an abstract socket's name */
@@ -92,6 +96,14 @@ enum lh_state {
 
 /* lh_session.flags */
 #define LH_SESSION_NO_EXEC 0x1u	/* no exec after the command itself */
+#define LH_SESSION_LOOP_TCP 0x10u	/* loopback of its own, over TCP */
+#define LH_SESSION_LOOP_UDP 0x20u	/* the same over UDP */
+#define LH_SESSION_NARROW 0x40u	/* a bind to any address is one to loopback */
+#define LH_SESSION_PORTS 0x80u	/* some host ports on loopback are open */
+#define LH_SESSION_PUBLISH 0x100u	/* some ports are open to the host */
+#define LH_SESSION_EGRESS 0x200u	/* addresses may be granted: level network */
+#define LH_SESSION_ALLOW 0x400u	/* what no rule names is granted */
+#define LH_SESSION_INET 0x6b0u	/* any of these: it may have such sockets */
 
 /* lh_label.flags */
 #define LH_LABEL_FIRST_EXEC 0x1u	/* the command is not running yet */
@@ -156,6 +168,59 @@ struct lh_session {
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
 };
 
+/*
+ * Destinations of a session, a trie: the longest block that an address lies in
+ * has a node, under which the next trie has that block's ports. A node says all
+ * that shorter blocks say of it too, so no second look is needed.
+ */
+struct lh_net_key {
+	__u32 prefixlen;	/* bits of what follows */
+	__u32 family;		/* AF_INET: the first four of addr count */
+	__u64 serial;
+	__u8 addr[16];
+};
+
+#define LH_NET_BITS 96	/* of the key, before the address */
+
+struct lh_port_key {
+	__u32 prefixlen;
+	__u32 node;
+	__u32 serial[2];	/* low half first */
+	__u16 protocol;		/* network order, as the port */
+	__u16 port;
+};
+
+#define LH_PORT_BITS 96	/* before the protocol; 16 more: before the port */
+
+/* Nodes that are no address block. */
+#define LH_NODE_LOOPBACK 1u	/* host ports that loopback reaches */
+#define LH_NODE_PUBLISH 2u	/* ports that the host reaches */
+#define LH_NODE_FIRST 3u
+
+enum lh_say {
+	LH_SAY_ALLOW = 1, LH_SAY_DENY = 2,
+	LH_SAY_SPECIAL = 3,	/* a range that no rule names is refused */
+};
+
+struct lh_port_rule {
+	__u16 say;		/* enum lh_say */
+	__u16 rule;
+};
+
+enum lh_flow_kind {
+	LH_FLOW_CLIENT = 1,	/* a host client of a published UDP port */
+	LH_FLOW_SENT = 2,	/* a datagram of the session's, to its own */
+	LH_FLOW_TOLD = 3,	/* a refusal that has its record */
+};
+
+struct lh_flow {
+	__u64 serial;
+	__u8 peer[16];
+	__u16 peer_port, own_port;	/* host order */
+	__u16 protocol;
+	__u16 kind;
+};				/* value: __u64, CLOCK_MONOTONIC */
+
 enum lh_ipc_kind { LH_IPC_SHM = 1, LH_IPC_SEM = 2, LH_IPC_MSG = 3 };
 
 /* A System V object that a session made. */
@@ -213,7 +278,7 @@ enum lh_op {
 	LH_OP_BIND, LH_OP_CONNECT, LH_OP_SEND, LH_OP_LISTEN, LH_OP_PTRACE,
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
-	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA,
+	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA, LH_OP_ACCEPT,
 	LH_OP_COUNT,
 };
 
@@ -281,7 +346,9 @@ struct lh_denial {
 	X(kernel_module_request) X(perf_event_open) X(task_setnice) \
 	X(task_setioprio) X(task_setscheduler) X(path_notify) \
 	X(inode_get_acl) X(file_receive) X(ipc_permission) X(shm_shmctl) \
-	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl)
+	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
+	X(socket_listen) X(cgroup_bind) X(cgroup_connect) X(cgroup_sendmsg) \
+	X(cgroup_skb_egress) X(cgroup_skb_ingress)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,
@@ -300,6 +367,10 @@ _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
 _Static_assert(sizeof(struct lh_session) == 88 + LH_WILD_MAX * 40 +
 	       LH_BLOOM_WORDS * 8, "no padding");
 _Static_assert(sizeof(struct lh_ipc) == 24, "no padding");
+_Static_assert(sizeof(struct lh_net_key) == 32, "no padding");
+_Static_assert(sizeof(struct lh_port_key) == 20, "no padding");
+_Static_assert(sizeof(struct lh_port_rule) == 4, "no padding");
+_Static_assert(sizeof(struct lh_flow) == 32, "no padding");
 _Static_assert(sizeof(struct lh_label) == 16 + LH_SCRATCH_WORDS * 8,
 	       "no padding");
 _Static_assert(sizeof(struct lh_denial) == 120, "no padding");

@@ -5,7 +5,7 @@
  *   sched_process_exit  the supervisor's end makes its session dead
  * Nothing here takes a label away.
  */
-#include "core.bpf.h"
+#include "inet.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -17,6 +17,9 @@ struct lh_unreadable_map lh_unreadable SEC(".maps");
 struct lh_root_map lh_roots SEC(".maps");
 struct lh_name_map lh_names SEC(".maps");
 struct lh_made_map lh_made SEC(".maps");
+struct lh_socket_map lh_sockets SEC(".maps");
+struct lh_net_map lh_nets SEC(".maps");
+struct lh_port_map lh_ports SEC(".maps");
 
 /* A session's ring is the one of its slot; the engine keeps them. */
 struct {
@@ -203,6 +206,7 @@ __noinline int lh_record(struct lh_report *r)
 	d->family = r->family;
 	d->protocol = r->protocol;
 	d->port = r->port;
+	__builtin_memcpy(d->addr, r->addr, sizeof(d->addr));
 	d->access = r->access;
 	d->target = r->target;
 	d->arg = r->arg;
@@ -232,6 +236,23 @@ __noinline int lh_record(struct lh_report *r)
 	if (size > LH_DATA_MAX + 256)
 		size = LH_DATA_MAX + 256;
 	if (bpf_ringbuf_output(ring, d, sizeof(*d) + size, 0))
+		__sync_fetch_and_add(&s->lost, 1);
+	return 0;
+}
+
+__noinline int lh_record_bare(struct lh_denial *d, __u32 slot)
+{
+	struct lh_session *s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	void *ring;
+
+	if (!d || !s)
+		return 0;
+	d->time = bpf_ktime_get_boot_ns();
+	d->serial = s->serial;
+	d->seq = __sync_fetch_and_add(&s->seq, 1) + 1;
+	d->lost = s->lost;
+	ring = bpf_map_lookup_elem(&lh_rings, &slot);
+	if (!ring || bpf_ringbuf_output(ring, d, sizeof(*d), 0))
 		__sync_fetch_and_add(&s->lost, 1);
 	return 0;
 }

@@ -58,6 +58,17 @@ extern struct lh_made_map {
 	__type(value, __u64);
 } lh_made SEC(".maps");
 
+/*
+ * Of a socket: the serial of the session that made it. What accept() returns is
+ * a copy of the listener, made when nobody of the session runs: it has it too.
+ */
+extern struct lh_socket_map {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
+	__type(key, int);
+	__type(value, __u64);
+} lh_sockets SEC(".maps");
+
 /* A path to report: kernel addresses, read by probing. 0: none. */
 struct lh_place {
 	__u64 dentry;
@@ -75,6 +86,7 @@ struct lh_report {
 	__u64 name;		/* of an abstract socket instead of .path */
 	__u32 name_len;		/* bytes of it, up to LH_ABSTRACT_MAX */
 	__u32 pad;
+	__u8 addr[16];
 };
 
 /*
@@ -82,6 +94,11 @@ struct lh_report {
  * waits; what does not fit is counted as lost. Always returns 0.
  */
 int lh_record(struct lh_report *r);
+/*
+ * The same where there is no task to ask: @d has all but the session's own, and
+ * no paths.
+ */
+int lh_record_bare(struct lh_denial *d, __u32 slot);
 
 /* Does the cgroup of @t lie directly in the sessions' parent? */
 static __always_inline bool lh_in_some_session(struct task_struct *t)

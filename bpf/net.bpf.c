@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Sockets.
- *   socket_create        every addressable family but unix is refused
+ *   socket_create        family, type and protocol that the policy has use for
  *   socket_post_create   a socket carries the label of who made it
  *   unix_stream_connect  to sockets that this session made, and to files of
  *                        the host's that a root grants
@@ -9,13 +9,7 @@
  * What the command was given (an unlabelled socket) may be used as it is.
  */
 #include "mounts.bpf.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, __u64);	/* serial of the session that made it */
-} lh_sockets SEC(".maps");
+#include "decide-net.h"
 
 static __noinline int net_refuse(struct lh_label *l, struct lh_report *r)
 {
@@ -29,10 +23,13 @@ int BPF_PROG(net_socket_create, int family, int type, int protocol, int kern)
 {
 	struct lh_label *l = lh_label_current();
 
+	struct lh_session *s;
+
 	if (!l || kern)
 		return 0;
-	if (family == AF_UNIX)
-		return LH_RESULT(!lh_session_of(l), EPERM);
+	s = lh_session_of(l);
+	if (!s || lh_socket_may(s->flags, family, type, protocol))
+		return LH_RESULT(!s, EPERM);
 	struct lh_report r = LH_REPORT(l, SOCKET, socket_create, FAMILY,
 				       EPERM);
 
@@ -51,7 +48,8 @@ int BPF_PROG(net_socket_post_create, struct socket *sock, int family, int type,
 	__u64 serial;
 	int refused = 0;
 
-	if (!l || kern)
+	/* Multipath TCP opens a TCP socket of the kernel's for each path. */
+	if (!l || (kern && protocol != LH_TCP))
 		return 0;
 	sk = sock->sk;
 	serial = l->serial;

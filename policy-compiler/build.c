@@ -110,6 +110,8 @@ void build_free(struct build *b)
 	free(b->roots.data);
 	free(b->protects.data);
 	free(b->env.data);
+	free(b->nets.data);
+	free(b->ports.data);
 	free(b->rules.data);
 	free(b->strings.data);
 	free(b->index);
@@ -170,6 +172,20 @@ void build_env(struct build *b, const char *name, const char *value)
 	array_add(b, &b->env, &e, sizeof(e));
 }
 
+void build_net(struct build *b, const struct image_net *n)
+{
+	if (b->nets.used / sizeof(*n) >= LH_NETS_MAX && !b->error)
+		b->error = -E2BIG;
+	array_add(b, &b->nets, n, sizeof(*n));
+}
+
+void build_port(struct build *b, const struct image_port *p)
+{
+	if (b->ports.used / sizeof(*p) >= LH_PORTS_MAX && !b->error)
+		b->error = -E2BIG;
+	array_add(b, &b->ports, p, sizeof(*p));
+}
+
 /* A total order, so that qsort's own way does not show. */
 static int root_order(const void *x, const void *y, void *strings)
 {
@@ -208,6 +224,10 @@ int build_finish(struct build *b, const struct image *head,
 		  sizeof(struct image_protect) },
 		{ &h.env, b->env.data, b->env.used,
 		  sizeof(struct image_env) },
+		{ &h.nets, b->nets.data, b->nets.used,
+		  sizeof(struct image_net) },
+		{ &h.ports, b->ports.data, b->ports.used,
+		  sizeof(struct image_port) },
 		{ &h.rules, b->rules.data, b->rules.used, sizeof(image_str) },
 		{ &h.filter, filter, insns * sizeof(struct sock_filter),
 		  sizeof(struct sock_filter) },

@@ -14,7 +14,7 @@ struct build_array {
 };
 
 struct build {
-	struct build_array roots, protects, env, rules, strings;
+	struct build_array roots, protects, env, nets, ports, rules, strings;
 	uint32_t *index;	/* hash table of string offsets */
 	size_t index_size, index_used;
 	int error;
@@ -30,6 +30,8 @@ void build_root(struct build *b, const char *path, uint32_t flags,
 void build_protect(struct build *b, const char *name,
 		   enum image_protect_kind kind, const char *rule);
 void build_env(struct build *b, const char *name, const char *value);
+void build_net(struct build *b, const struct image_net *n);
+void build_port(struct build *b, const struct image_port *p);
 /*
  * Lay everything out behind a copy of @head, with @filter and @policy, sort
  * the roots, and hash. *out is malloc'd. 0 or negative errno.

@@ -129,7 +129,9 @@ static bool has_rule(const struct policy *p, const struct policy_net *n)
 	size_t i;
 
 	for (i = 0; i < p->net_count; i++)
-		if (p->net[i].deny == n->deny && net_covers(&p->net[i], n))
+		if (p->net[i].deny == n->deny &&
+		    (n->deny ? net_covers(&p->net[i], n) :
+		     net_allows(&p->net[i], n)))
 			return true;
 	return false;
 }

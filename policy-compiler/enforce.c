@@ -21,8 +21,6 @@ static const struct {
 	enum policy_said said, or;
 	const char *what;
 } grants[] = {
-	{ GRANT_LOOPBACK_TCP, SAID_LOOPBACK, SAID_TCP_LOOPBACK,
-	  ", which refuses all of loopback" },
 	{ GRANT_USER_NAMESPACES, SAID_USER_NAMESPACES, SAID_USER_NAMESPACES,
 	  ", which refuses all new user namespaces" },
 	{ GRANT_PTRACE, SAID_PTRACE, SAID_PTRACE,
@@ -58,18 +56,6 @@ void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 			say(p, &p->said[p->said[grants[i].said].file ?
 				grants[i].said : grants[i].or], warn,
 			    grants[i].what, d);
-	for (i = 0; i < p->port_count; i++)
-		say(p, &p->ports[i].at, warn, ", which opens no port", d);
-	if (p->bind_any != BIND_ANY_REFUSE)
-		say(p, &p->said[SAID_BIND_ANY], warn, ", which refuses all "
-		    "binds", d);
-	for (i = 0; i < p->net_count; i++)
-		if (!p->net[i].deny)
-			say(p, &p->net[i].at, warn, ", which refuses every "
-			    "destination", d);
-	if (p->egress_default != EGRESS_DENY)
-		say(p, &p->said[SAID_EGRESS_DEFAULT], warn, ", which refuses "
-		    "every destination", d);
 	if (p->mode != MODE_ENFORCE)
 		say(p, &p->said[SAID_MODE], warn, ", which always enforces", d);
 }

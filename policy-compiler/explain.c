@@ -14,11 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "explain-inet.h"
 #include "explain.h"
 #include "look.h"
-
-#define NO_INET "not enforceable by this build: every socket but a unix one " \
-		"is refused"
 
 static void es_free(struct entries *es)
 {
@@ -105,7 +103,7 @@ static const struct {
 	[LH_WHY_PROCESS] = { "process", "it is of a process outside" },
 	[LH_WHY_GUARD] = { "guard", "it would reach the sandbox itself" },
 	[LH_WHY_DEVICE] = { "device", "a device that is not granted" },
-	[LH_WHY_FAMILY] = { "family", NO_INET },
+	[LH_WHY_FAMILY] = { "family", "no such socket is granted" },
 	[LH_WHY_PEER] = { "peer", "the other end is not in the session" },
 	[LH_WHY_NEVER] = { "never", "no session may" },
 };
@@ -369,7 +367,26 @@ static int ask_files(struct asked *k, struct err *e)
 	return r ? err_sys(e, r, "%s", k->q->object) : 0;
 }
 
-/* HOST:PORT, unix:/PATH, unix:@NAME. */
+static int ask_inet(struct asked *k, struct err *e)
+{
+	struct inet_answer i;
+	int r = explain_inet(k->im, k->q->op->kind == OPERATION_BIND,
+			     k->q->object, &i, e);
+
+	if (r)
+		return r;
+	set_why(k->a, i.why);
+	k->a->rule = arena_copy(&k->a->mem, i.rule, strlen(i.rule));
+	if (!k->a->rule)
+		return err_sys(e, -ENOMEM, "%s", k->q->object);
+	if (i.depends)
+		depends(k->a, i.depends);
+	if (i.note)
+		note(k->a, i.note);
+	return 0;
+}
+
+/* ADDRESS:PORT, unix:/PATH, unix:@NAME. */
 static int ask_socket(struct asked *k, struct err *e)
 {
 	static const struct operation on_file[] = {
@@ -383,12 +400,8 @@ static int ask_socket(struct asked *k, struct err *e)
 	const struct question *asked = k->q;
 	int r;
 
-	if (strncmp(k->q->object, local, strlen(local))) {
-		set_why(k->a, LH_WHY_FAMILY);
-		if (k->im->level < LEVEL_NETWORK)
-			note(k->a, "the level would refuse it too");
-		return 0;
-	}
+	if (strncmp(k->q->object, local, strlen(local)))
+		return ask_inet(k, e);
 	if (*path != '/' && *path != '@')
 		return err_set(e, -EINVAL, "%s: after unix: comes an absolute "
 			       "path, or @ and a name", k->q->object);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/filter.h>
+#include <netinet/in.h>
 #include <string.h>
 
 /*
@@ -65,6 +66,16 @@ const struct image_protect *image_protects(const struct image *im)
 const struct image_env *image_envs(const struct image *im)
 {
 	return (const void *)((const char *)im + im->env.offset);
+}
+
+const struct image_net *image_nets(const struct image *im)
+{
+	return (const void *)((const char *)im + im->nets.offset);
+}
+
+const struct image_port *image_ports(const struct image *im)
+{
+	return (const void *)((const char *)im + im->ports.offset);
 }
 
 void image_hash_hex(const struct image *im, char hex[65])
@@ -206,6 +217,44 @@ static int check_env(const struct image *im, struct err *e)
 	return 0;
 }
 
+static bool net_ok(const struct image_net *n, size_t count)
+{
+	return (n->family == AF_INET || n->family == AF_INET6) &&
+	       n->prefix <= (n->family == AF_INET ? 32 : 128) && !n->pad &&
+	       n->node >= LH_NODE_FIRST && n->node < LH_NODE_FIRST + count;
+}
+
+static bool port_ok(const struct image *im, const struct image_port *p)
+{
+	return p->node && p->node < LH_NODE_FIRST + im->nets.count &&
+	       (p->bits ? p->protocol == IPPROTO_TCP ||
+			  p->protocol == IPPROTO_UDP : !p->protocol) &&
+	       (!p->bits || p->bits >= 16) && p->bits <= 32 &&
+	       p->say >= LH_SAY_ALLOW && p->say <= LH_SAY_SPECIAL &&
+	       p->rule < im->rules.count && !p->pad;
+}
+
+static int check_network(const struct image *im, struct err *e)
+{
+	const struct image_port *p = image_ports(im);
+	const struct image_net *n = image_nets(im);
+	size_t i;
+
+	if (im->net_flags & ~IMAGE_NET_FLAGS || im->pad ||
+	    (im->level < LEVEL_NETWORK &&
+	     (im->net_flags & (LH_SESSION_EGRESS | LH_SESSION_ALLOW))))
+		return damaged(e, "network flags", im->net_flags);
+	if (im->nets.count > LH_NETS_MAX || im->ports.count > LH_PORTS_MAX)
+		return damaged(e, "number of addresses", im->nets.count);
+	for (i = 0; i < im->nets.count; i++)
+		if (!net_ok(&n[i], im->nets.count))
+			return damaged(e, "address", i);
+	for (i = 0; i < im->ports.count; i++)
+		if (!port_ok(im, &p[i]))
+			return damaged(e, "port", i);
+	return 0;
+}
+
 static int check_rules(const struct image *im, struct err *e)
 {
 	const image_str *rules =
@@ -238,6 +287,8 @@ static int check_layout(const struct image *im, struct err *e)
 	if (!array_ok(im, &im->roots, sizeof(struct image_root)) ||
 	    !array_ok(im, &im->protects, sizeof(struct image_protect)) ||
 	    !array_ok(im, &im->env, sizeof(struct image_env)) ||
+	    !array_ok(im, &im->nets, sizeof(struct image_net)) ||
+	    !array_ok(im, &im->ports, sizeof(struct image_port)) ||
 	    !array_ok(im, &im->rules, sizeof(image_str)) ||
 	    !array_ok(im, &im->filter, sizeof(struct sock_filter)) ||
 	    !array_ok(im, &im->policy, 1) || !array_ok(im, &im->strings, 1))
@@ -306,5 +357,7 @@ int image_check(const void *image, size_t size, struct err *e)
 		r = check_roots(im, e);
 	if (!r)
 		r = check_protects(im, e);
+	if (!r)
+		r = check_network(im, e);
 	return r ? r : check_env(im, e);
 }

@@ -80,6 +80,29 @@ struct image_env {
 	uint32_t set;		/* 1: value given, 0: passed from the caller */
 };
 
+/* A block of addresses, and the node that has its ports: struct lh_net_key. */
+struct image_net {
+	uint8_t addr[16];
+	uint32_t family;	/* AF_INET: the first four count */
+	uint32_t prefix;	/* bits */
+	uint32_t node;		/* LH_NODE_FIRST and up */
+	uint32_t pad;
+};
+
+/* A block of ports below a node: struct lh_port_key. */
+struct image_port {
+	uint32_t node;
+	uint16_t protocol;	/* IPPROTO_TCP, IPPROTO_UDP; 0: both */
+	uint16_t bits;		/* 0: all of both, or 16 and those of .port */
+	uint16_t port;		/* the block's first */
+	uint16_t say;		/* enum lh_say */
+	uint16_t rule;
+	uint16_t pad;
+};
+
+#define IMAGE_NET_FLAGS (LH_SESSION_INET | LH_SESSION_NARROW | \
+			 LH_SESSION_PUBLISH | LH_SESSION_ALLOW)
+
 struct image_limits {
 	uint64_t wall_time;	/* nanoseconds */
 	uint64_t grace;		/* nanoseconds; default 5 s */
@@ -105,10 +128,14 @@ struct image {
 	uint32_t level;		/* enum image_level */
 	uint32_t flags;		/* IMAGE_* */
 	uint32_t env_mode;	/* enum image_env_mode */
+	uint32_t net_flags;	/* of IMAGE_NET_FLAGS */
+	uint32_t pad;
 	struct image_limits limits;
 	struct image_array roots;	/* struct image_root */
 	struct image_array protects;	/* struct image_protect */
 	struct image_array env;		/* struct image_env */
+	struct image_array nets;	/* struct image_net */
+	struct image_array ports;	/* struct image_port */
 	struct image_array rules;	/* image_str: text of each rule; 0 is
 					 * "default" */
 	struct image_array filter;	/* struct sock_filter: seccomp */
@@ -130,6 +157,8 @@ const char *image_rule(const struct image *im, unsigned int rule);
 const struct image_root *image_roots(const struct image *im);
 const struct image_protect *image_protects(const struct image *im);
 const struct image_env *image_envs(const struct image *im);
+const struct image_net *image_nets(const struct image *im);
+const struct image_port *image_ports(const struct image *im);
 /* 64 lower-case hex digits and a NUL. */
 void image_hash_hex(const struct image *im, char hex[65]);
 

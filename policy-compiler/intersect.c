@@ -363,7 +363,7 @@ static int add_rule(struct policy *p, const struct policy_net *n,
 	for (i = 0; i < p->net_count; i++)
 		if (p->net[i].deny == n->deny &&
 		    (n->deny ? net_same(&p->net[i], n) :
-		     net_covers(&p->net[i], n)))
+		     net_allows(&p->net[i], n)))
 			return 0;
 	return policy_add_net_rule(p, n, d);
 }
@@ -373,10 +373,10 @@ static bool allows(const struct policy *p, const struct policy_net *n)
 {
 	size_t i;
 
-	if (p->egress_default == EGRESS_ALLOW)
+	if (p->egress_default == EGRESS_ALLOW && !net_special_bits(n))
 		return true;
 	for (i = 0; i < p->net_count; i++)
-		if (!p->net[i].deny && net_covers(&p->net[i], n))
+		if (!p->net[i].deny && net_allows(&p->net[i], n))
 			return true;
 	return false;
 }
@@ -417,7 +417,9 @@ static int intersect_egress(struct policy *p, const struct policy *outer,
 	for (i = 0; !r && i < old.net_count; i++)
 		for (k = 0; !r && k < outer->net_count; k++)
 			if (!old.net[i].deny && !outer->net[k].deny &&
-			    net_meet(&old.net[i], &outer->net[k], &n))
+			    net_meet(&old.net[i], &outer->net[k], &n) &&
+			    net_allows(&old.net[i], &n) &&
+			    net_allows(&outer->net[k], &n))
 				r = add_rule(p, &n, &work, d);
 	free(old.net);
 	return r;

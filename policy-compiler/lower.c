@@ -12,11 +12,12 @@
 #include "build.h"
 #include "data.h"
 #include "filter.h"
+#include "network.h"
 #include "preset.h"
 
 /* LH_ITEMS_MAX, IMAGE_RULES_MAX and IMAGE_BYTES_MAX */
 #define TOO_LARGE "too large: with the credential list at most 16384 roots, " \
-	"65535 rules and 8 MiB"
+	"65535 rules, 131072 ports of overlapping rules of egress, and 8 MiB"
 
 struct lower {
 	const struct policy *p;
@@ -25,6 +26,7 @@ struct lower {
 	struct build b;
 	struct arena mem;
 	uint32_t caps;		/* what the level leaves */
+	uint32_t net_flags;
 };
 
 /* Texts in the arena; a failure is kept in the build. */
@@ -353,6 +355,7 @@ static void lower_all(struct lower *l)
 	if (l->caps & CAP_WRITES)
 		lower_protected(l);
 	lower_env(l);
+	l->net_flags = network_lower(l->p, &l->b);
 }
 
 /* A file may have any name; the image only wants to tell it. */
@@ -377,6 +380,7 @@ static struct image lower_head(struct lower *l)
 		.profile = p->profile,
 		.level = p->level,
 		.env_mode = p->env_mode,
+		.net_flags = l->net_flags,
 		.limits = {
 			.wall_time = p->limits.wall_time,
 			.grace = p->limits.grace,

@@ -227,3 +227,46 @@ bool net_same(const struct policy_net *a, const struct policy_net *b)
 {
 	return net_covers(a, b) && net_covers(b, a);
 }
+
+/*
+ * Who is there is the host's business, not the world's: a rule for "everything"
+ * does not mean these. In the kernel's order of thought: this host, private,
+ * shared, loopback, link-local with the clouds' metadata, protocols, tests of
+ * devices, multicast, reserved with broadcast; and what carries IPv4 inside.
+ */
+static const char *const special[] = {
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8",
+	"168.63.129.16", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+	"192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4",
+	"::/8", "64:ff9b::/96", "64:ff9b:1::/48", "2001::/32", "2002::/16",
+	"fc00::/7", "fe80::/10", "fec0::/10", "ff00::/8",
+};
+
+_Static_assert(sizeof(special) / sizeof(*special) == NET_SPECIALS, "all");
+
+const char *net_special(size_t i)
+{
+	return special[i];
+}
+
+unsigned int net_special_bits(const struct policy_net *n)
+{
+	static struct policy_net ranges[NET_SPECIALS];
+	struct policy_net where = *n;
+	unsigned int bits = 0;
+	size_t i;
+
+	where.lo = where.hi = 1;
+	for (i = 0; i < NET_SPECIALS; i++) {
+		if (!ranges[i].protocols)
+			net_parse(special[i], &ranges[i]);
+		if (net_covers(&ranges[i], &where) && ranges[i].prefix > bits)
+			bits = ranges[i].prefix;
+	}
+	return bits;
+}
+
+bool net_allows(const struct policy_net *a, const struct policy_net *b)
+{
+	return net_covers(a, b) && a->prefix >= net_special_bits(b);
+}

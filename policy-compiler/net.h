@@ -32,6 +32,16 @@ bool net_covers(const struct policy_net *a, const struct policy_net *b);
 /* What both name, in the other fields as @a; false: nothing. */
 bool net_meet(const struct policy_net *a, const struct policy_net *b,
 	      struct policy_net *out);
+/*
+ * Ranges that neither a default nor a rule for more than them opens: a rule for
+ * the range, or for a part of it, does.
+ */
+#define NET_SPECIALS 21u
+const char *net_special(size_t i);
+/* Bits of the prefix of the one that all of @n lies in; 0: in none. */
+unsigned int net_special_bits(const struct policy_net *n);
+/* Whether the allowance @a opens all that the allowance @b does. */
+bool net_allows(const struct policy_net *a, const struct policy_net *b);
 bool net_same(const struct policy_net *a, const struct policy_net *b);
 
 #endif

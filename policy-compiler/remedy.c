@@ -379,6 +379,14 @@ static int refuse(struct remedy *f)
 
 int remedy_propose(struct remedy *f)
 {
+	bool inet = (f->q->op->kind == OPERATION_CONNECT ||
+		     f->q->op->kind == OPERATION_BIND) &&
+		    strncmp(f->q->object, "unix:", 5);
+
+	if (inet && f->a.why != LH_WHY_ALLOW && *f->a.rule != '/')
+		return remedy_none(f, "allow_loopback, loopback_ports or "
+				   "bind_any of process_sandbox opens "
+				   "loopback, and egress.allow what is beyond");
 	switch (f->a.why) {
 	case LH_WHY_ALLOW:
 		return refuse(f);
@@ -395,8 +403,6 @@ int remedy_propose(struct remedy *f)
 		return f->im->level < LEVEL_PROCESS_EXEC ?
 			set_level(f, LEVEL_PROCESS_EXEC) :
 			add_word(f, "/capabilities/process", "exec");
-	case LH_WHY_FAMILY:
-		return remedy_none(f, "no policy opens it in this build");
 	default:
 		return remedy_none(f, "no policy opens it: it holds for every "
 				   "session");

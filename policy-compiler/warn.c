@@ -12,6 +12,7 @@
 #include "data.h"
 #include "follow.h"
 #include "index.h"
+#include "net.h"
 #include "warn.h"
 
 struct seen {
@@ -321,21 +322,6 @@ static void warn_own_file(const struct warn *w, const char *file)
 	free(real);
 }
 
-/* Whether @outer speaks of everything that @inner speaks of. */
-static bool net_covers(const struct policy_net *outer,
-		       const struct policy_net *inner)
-{
-	unsigned int bytes = outer->prefix / 8, bits = outer->prefix % 8;
-
-	if (outer->v6 != inner->v6 || outer->prefix > inner->prefix ||
-	    outer->lo > inner->lo || outer->hi < inner->hi ||
-	    (inner->protocols & ~outer->protocols) ||
-	    memcmp(outer->addr, inner->addr, bytes))
-		return false;
-	return !bits || !((outer->addr[bytes] ^ inner->addr[bytes]) >>
-			  (8 - bits));
-}
-
 static void warn_allow(const struct warn *w, const struct policy_net *a)
 {
 	const struct policy_net *o, *same = NULL;
@@ -350,13 +336,14 @@ static void warn_allow(const struct warn *w, const struct policy_net *a)
 				  "of it", o->rule);
 			return;
 		}
-		if (!same && (o < a || !net_covers(a, o)))
+		if (!same && net_allows(o, a) &&
+		    (o < a || !net_covers(a, o)))
 			same = o;
 	}
 	if (same)
 		diag_warn(w->d, &a->at, "has no effect: %s allows all of it",
 			  same->rule);
-	else if (w->p->egress_default == EGRESS_ALLOW)
+	else if (w->p->egress_default == EGRESS_ALLOW && !net_special_bits(a))
 		diag_warn(w->d, &a->at, "has no effect: the default is to "
 			  "allow");
 }

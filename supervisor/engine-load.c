@@ -247,8 +247,8 @@ static int pin(int fd, const char *name, struct err *e)
 	return 0;
 }
 
-static int attach_and_pin(struct lh *lh, enum engine_lack *lack,
-			  struct err *e)
+static int attach_and_pin(struct lh *lh, const char *cgroup_root,
+			  enum engine_lack *lack, struct err *e)
 {
 	struct bpf_program *p;
 
@@ -261,9 +261,9 @@ static int attach_and_pin(struct lh *lh, enum engine_lack *lack,
 		if (!bpf_program__autoload(p) ||
 		    !strcmp(bpf_program__section_name(p), "syscall"))
 			continue;
-		link = bpf_program__attach(p);
-		if (!link) {
-			err = -errno;
+		link = NULL;
+		err = engine_net_attach(cgroup_root, p, &link);
+		if (err) {
 			*lack = lack_of(err);
 			return err_sys(e, err, "engine: cannot attach %s",
 				       name);
@@ -347,6 +347,8 @@ static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
 		.made = bpf_map__fd(lh->maps.lh_made),
 		.ipc = bpf_map__fd(lh->maps.lh_ipc),
 		.find = bpf_program__fd(lh->progs.lh_ipc_find),
+		.nets = bpf_map__fd(lh->maps.lh_nets),
+		.ports = bpf_map__fd(lh->maps.lh_ports),
 		.use = -1,
 	};
 	char final[128];
@@ -383,7 +385,7 @@ int engine_load(const char *cgroup_root, enum engine_lack *lack,
 	if (!err)
 		err = rings_make(bpf_map__fd(lh->maps.lh_rings), e);
 	if (!err)
-		err = attach_and_pin(lh, lack, e);
+		err = attach_and_pin(lh, cgroup_root, lack, e);
 	if (!err)
 		err = prove_and_pin(lh, cgroup_root, e);
 	/* Attached, and never called. Any other failed proof is a riddle. */

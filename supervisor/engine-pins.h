@@ -6,6 +6,7 @@
 #ifndef LH_ENGINE_PINS_H
 #define LH_ENGINE_PINS_H
 
+#include "../policy-compiler/image.h"
 #include "engine.h"
 
 #define ENGINE_BPFFS "/sys/fs/bpf"
@@ -15,7 +16,7 @@
 
 #define ENGINE_PINS(X) \
 	X(labels) X(sessions) X(roots) X(names) X(rings) \
-	X(admit) X(forget) X(sweep) X(made) X(ipc) X(find)
+	X(admit) X(forget) X(sweep) X(made) X(ipc) X(find) X(nets) X(ports)
 
 struct engine {
 #define X(name) int name;
@@ -43,5 +44,17 @@ int engine_attempt(struct engine **out, struct err *e);
 int engine_lock(const char *name, int how, struct err *e);
 /* Map the sessions; shared by opening and loading. */
 int engine_map_sessions(struct engine *en, struct err *e);
+
+/* A session's destinations in the kernel: engine-net.c */
+int engine_net_fill(struct engine *en, __u64 serial, const struct image *im,
+		    int cgroup, struct err *e);
+void engine_net_clear(struct engine *en, __u64 serial, const struct image *im);
+/* Of a session whose supervisor is gone. */
+void engine_net_sweep(struct engine *en, __u64 serial);
+/* Attach the programs of the sessions' cgroups where these lie. */
+struct bpf_link;
+struct bpf_program;
+int engine_net_attach(const char *cgroup_root, struct bpf_program *p,
+		      struct bpf_link **link);
 
 #endif

@@ -317,7 +317,7 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 	slot = &en->slots[n.slot];
 	n.serial = serial_new(n.slot);
 	slot->serial = n.serial;
-	slot->flags = t->flags;
+	slot->flags = t->flags | (t->im ? t->im->net_flags : 0);
 	slot->supervisor = getpid();
 	slot->pidns = pid_namespace();
 	slot->seq = slot->lost = slot->made = 0;
@@ -334,6 +334,10 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 		memcpy(n.items, t->items, t->count * sizeof(*n.items));
 	if (!err)
 		err = tables_fill(en, t, &n, e);
+	if (!err && t->im) {
+		n.im = t->im;
+		err = engine_net_fill(en, n.serial, n.im, t->cgroup_fd, e);
+	}
 	if (!err) {
 		n.ring_fd = ring_open(en, n.slot, e);
 		err = n.ring_fd < 0 ? n.ring_fd : 0;
@@ -401,6 +405,8 @@ int engine_forget(struct engine *en, struct engine_session *s, struct err *e)
 	engine_kill(en, s);
 	err = program_run(en->forget, &c);
 	own_label(en, s, false);
+	if (s->im)
+		engine_net_clear(en, s->serial, s->im);
 	if (s->ring_fd >= 0)
 		close(s->ring_fd);
 	free(s->items);
@@ -448,6 +454,8 @@ int engine_sweep(struct engine *en, struct err *e)
 		err = program_run(en->sweep, &c);
 		if (err)
 			return err_sys(e, err, "engine: cannot sweep");
+		if (s->flags & IMAGE_NET_FLAGS)
+			engine_net_sweep(en, s->serial);
 		s->serial = 0;
 		s->supervisor = 0;
 		__atomic_store_n(&s->state, LH_FREE, __ATOMIC_SEQ_CST);

@@ -14,6 +14,7 @@
 #include "../bpf/abi.h"
 #include "../policy-compiler/err.h"
 
+struct image;
 struct engine;			/* open pins; one per process */
 
 /*
@@ -45,6 +46,7 @@ struct engine_session {
 	int ring_fd;		/* BPF_MAP_TYPE_RINGBUF of struct lh_denial */
 	struct lh_item *items;	/* copy, for engine_forget() */
 	size_t count;
+	const struct image *im;	/* its destinations; or NULL */
 };
 
 struct engine_tables {
@@ -55,6 +57,8 @@ struct engine_tables {
 	__u64 wild_lens;
 	__u32 flags;		/* LH_SESSION_* */
 	int cgroup_fd;		/* the session's cgroup directory */
+	const struct image *im;	/* for its destinations, NULL: none; must stay
+				 * until engine_forget() */
 };
 
 /*

@@ -33,7 +33,7 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_SETATTR] = "setattr", [LH_OP_SCHED] = "sched",
 	[LH_OP_WATCH] = "watch", [LH_OP_ACL] = "acl",
 	[LH_OP_RECEIVE] = "receive", [LH_OP_IPC] = "ipc",
-	[LH_OP_QUOTA] = "quota",
+	[LH_OP_QUOTA] = "quota", [LH_OP_ACCEPT] = "accept",
 };
 
 static const struct {
@@ -163,7 +163,8 @@ static enum mechanism classify(const struct event *ev, const char *home)
 
 	if (ev->d.family == AF_UNIX)
 		return MECHANISM_LOCAL_SOCKET;
-	if (ev->d.op >= LH_OP_SOCKET && ev->d.op <= LH_OP_LISTEN)
+	if ((ev->d.op >= LH_OP_SOCKET && ev->d.op <= LH_OP_LISTEN) ||
+	    ev->d.op == LH_OP_ACCEPT)
 		return ev->d.family ? MECHANISM_EGRESS : MECHANISM_UNKNOWN;
 	if (has_path(&ev->d) && (ev->d.access & change))
 		return MECHANISM_WRITE;
@@ -319,7 +320,8 @@ static bool has_address(const struct event *ev)
 
 	return (ev->d.family == AF_INET || ev->d.family == AF_INET6) &&
 	       (ev->d.op == LH_OP_CONNECT || ev->d.op == LH_OP_BIND ||
-		ev->d.op == LH_OP_SEND ||
+		ev->d.op == LH_OP_SEND || ev->d.op == LH_OP_LISTEN ||
+		ev->d.op == LH_OP_ACCEPT ||
 		memcmp(ev->d.addr, zero, sizeof(zero)));
 }
 

@@ -292,7 +292,7 @@ static int admit(struct run *r, struct err *e)
 		.wild_lens = r->table.wild_lens,
 		.flags = r->load.im->flags & IMAGE_NO_EXEC ?
 			 LH_SESSION_NO_EXEC : 0,
-		.cgroup_fd = r->group.dir,
+		.cgroup_fd = r->group.dir, .im = r->load.im,
 	};
 	int ret = engine_admit(r->engine, &t, &r->es, e);
 

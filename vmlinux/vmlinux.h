@@ -40,6 +40,8 @@ typedef unsigned long size_t;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
+	BPF_MAP_TYPE_LPM_TRIE = 11,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_SK_STORAGE = 24,
 	BPF_MAP_TYPE_RINGBUF = 27,
@@ -52,6 +54,8 @@ enum {
 	BPF_NOEXIST = 1,
 	BPF_EXIST = 2,
 	BPF_F_NO_PREALLOC = 1,
+	BPF_F_CLONE = 512,
+	BPF_F_CURRENT_NETNS = -1,
 	BPF_F_MMAPABLE = 1024,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 	BPF_RB_AVAIL_DATA = 0,
@@ -232,12 +236,71 @@ struct linux_binprm {
 	struct file *file;
 };
 
+struct in6_addr {
+	union {
+		__u8 u6_addr8[16];
+	} in6_u;
+};
+
 struct sock_common {
 	unsigned short skc_family;
+	__be32 skc_rcv_saddr;
+	__u16 skc_num;
+	unsigned char skc_ipv6only : 1;
+	struct in6_addr skc_v6_rcv_saddr;
+};
+
+struct sock_cgroup_data {
+	struct cgroup *cgroup;
 };
 
 struct sock {
 	struct sock_common __sk_common;
+	u16 sk_protocol;
+	struct sock_cgroup_data sk_cgrp_data;
+};
+
+struct ip_options_rcu;
+struct ipv6_txoptions;
+
+struct ipv6_pinfo {
+	struct ipv6_txoptions *opt;
+};
+
+struct inet_sock {
+	struct sock sk;
+	struct ipv6_pinfo *pinet6;
+	struct ip_options_rcu *inet_opt;
+};
+
+struct inet_connection_sock {
+	struct inet_sock icsk_inet;
+};
+
+struct tcp_sock {
+	struct inet_connection_sock inet_conn;
+};
+
+struct tcp6_sock {
+	struct tcp_sock tcp;
+};
+
+struct udp_sock {
+	struct inet_sock inet;
+};
+
+struct udp6_sock {
+	struct udp_sock udp;
+};
+
+struct sockaddr {
+	unsigned short sa_family;
+};
+
+struct msghdr {
+	void *msg_name;
+	int msg_namelen;
+	size_t msg_controllen;
 };
 
 struct socket {
@@ -283,6 +346,47 @@ struct pt_regs {
 	unsigned long orig_ax;
 };
 
+struct bpf_sock {
+	__u32 family;
+	__u32 protocol;
+	__u32 src_port;
+};
+
+struct bpf_sock_addr {
+	__u32 user_family;
+	__u32 user_ip4;
+	__u32 user_ip6[4];
+	__u32 user_port;
+	__u32 family;
+	__u32 type;
+	__u32 protocol;
+	struct bpf_sock *sk;
+};
+
+struct __sk_buff {
+	__u32 protocol;
+	__u32 ifindex;
+	struct bpf_sock *sk;
+};
+
 #pragma clang attribute pop
+
+/* Not the kernel's memory: this very layout is what helpers take. */
+struct bpf_sock_tuple {
+	union {
+		struct {
+			__be32 saddr;
+			__be32 daddr;
+			__be16 sport;
+			__be16 dport;
+		} ipv4;
+		struct {
+			__be32 saddr[4];
+			__be32 daddr[4];
+			__be16 sport;
+			__be16 dport;
+		} ipv6;
+	};
+};
 
 #endif

@@ -64,6 +64,7 @@ struct policy {
 	const char *deny;		/* more deny roots: ",\"/x\"" */
 	const char *ro;			/* more read-only roots, likewise */
 	const char *sockets;		/* unix_socket_roots: "\"/x\"" */
+	const char *sandbox;		/* of process_sandbox: ",\"x\":1" */
 	const char *more;		/* more members: ",\"limits\":{}" */
 };
 
@@ -105,6 +106,8 @@ int supervise(const struct world *w, char *err, size_t size,
 struct denial {
 	long long seq, count, lost, pid;
 	char operation[32], mechanism[32], reason[64], hook[48], errno_name[32];
+	char address[64];
+	long long port;
 	char rule[256], path[4400], other[4400], comm[64], exe[256];
 	bool cut;		/* some path in it is not whole */
 };

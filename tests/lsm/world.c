@@ -214,13 +214,15 @@ int policy_write(const struct world *w, const struct policy *p)
 		 "\"read_only_roots\":[\"%s/ro\",\"%s/ws/lib\"%s],"
 		 "\"process_sandbox\":{\"presets\":[\"system_runtime\","
 		 "\"user_temp\"],\"read_deny_roots\":[\"%s/ws/secret\","
-		 "\"%s/ws/late/secret\"%s],\"unix_socket_roots\":[%s]}%s}\n",
+		 "\"%s/ws/late/secret\"%s],\"unix_socket_roots\":[%s]%s}"
+		 "%s}\n",
 		 p->profile ? p->profile : "os_hardened",
 		 p->level ? p->level : "process_exec",
 		 p->roots ? p->roots : "[\"", p->roots ? "" : w->dir,
 		 p->roots ? "" : "/ws\"]", w->dir, w->dir, p->ro ? p->ro : "",
 		 w->dir, w->dir,
 		 p->deny ? p->deny : "", p->sockets ? p->sockets : "",
+		 p->sandbox ? p->sandbox : "",
 		 p->more ? p->more : "");
 	return world_file(w, at(w, "log/policy.json"), text);
 }

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include "random_policy.h"
 #include "../../policy-compiler/net.h"
+#include "../../policy-compiler/network.h"
 
 #include "kselftest_harness.h"
 
@@ -93,18 +94,7 @@ static void ask_files(struct answers *a, const struct image *im)
 		}
 }
 
-static bool any_covers(const struct policy *p, bool deny,
-		       const struct policy_net *to)
-{
-	size_t i;
-
-	for (i = 0; i < p->net_count; i++)
-		if (p->net[i].deny == deny && net_covers(&p->net[i], to))
-			return true;
-	return false;
-}
-
-static void ask_nets(struct answers *a, const struct policy *p)
+static void ask_nets(struct answers *a, const struct image *im)
 {
 	static const char *const to[] = {
 		"10.9.1.1", "10.9.1.2", "10.9.2.1", "10.1.1.1", "192.0.2.7",
@@ -112,6 +102,8 @@ static void ask_nets(struct answers *a, const struct policy *p)
 	};
 	static const int ports[] = { 1, 12, 22 };
 	struct policy_net one;
+	struct lh_reached v;
+	struct lh_dest d;
 	unsigned int i, k, u;
 
 	for (i = 0; i < 8; i++)
@@ -119,12 +111,12 @@ static void ask_nets(struct answers *a, const struct policy *p)
 			for (u = 0; u < 2; u++) {
 				if (net_parse(to[i], &one))
 					abort();
-				one.lo = one.hi = ports[k];
-				one.protocols = u ? NET_UDP : NET_TCP;
-				say(a, p->level == LEVEL_NETWORK &&
-				    !any_covers(p, true, &one) &&
-				    (p->egress_default == EGRESS_ALLOW ||
-				     any_covers(p, false, &one)));
+				d.family = one.v6 ? LH_AF_INET6 : LH_AF_INET;
+				memcpy(d.addr, one.addr, sizeof(d.addr));
+				d.port = ports[k];
+				d.protocol = u ? LH_UDP : LH_TCP;
+				network_reach(im, &d, &v);
+				say(a, v.reach == LH_REACH_ANY);
 			}
 }
 
@@ -215,7 +207,7 @@ static struct answers ask(struct compiled *k)
 	struct image *im = lowered(k);
 
 	ask_files(&a, im);
-	ask_nets(&a, compiled_policy(k));
+	ask_nets(&a, im);
 	ask_rest(&a, compiled_policy(k));
 	ask_grants(&a, compiled_policy(k));
 	free(im);

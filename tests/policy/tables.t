@@ -108,8 +108,8 @@ explains read /proc/self/cwd/f
 [ $? = 3 ] && grep -qx 'depends read' "$tmp/said"
 ok $? "what only the session can tell"
 explains connect 127.0.0.1:80
-[ $? = 3 ] && grep -q 'not enforceable by this build' "$tmp/said"
-ok $? "what this build cannot open"
+[ $? = 3 ] && grep -q 'no such socket is granted' "$tmp/said"
+ok $? "a socket that no rule grants"
 explains read f g
 [ $? = 2 ] && grep -q 'read has one object' "$tmp/said"
 ok $? "an object too many"

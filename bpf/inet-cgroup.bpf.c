@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The second layer, for the sockets of the sessions' cgroups, whoever calls:
+ * attached where these cgroups lie, so no packet of the host's runs any of it.
+ *   cgroup/bind4,6      no port that somebody else answers at; to any: narrowed
+ *   cgroup/connect4,6   judged again; on loopback, who listens there
+ *   cgroup/sendmsg4,6   the same for each datagram with a destination
+ *   cgroup_skb/egress   each SYN and datagram, with what is on the wire
+ *   cgroup_skb/ingress  who knocks: itself, or at a port that is published
+ */
+#include "inet.bpf.h"
+
+#define LO 1			/* ifindex of the loopback device */
+#define HOST_LOOPBACK 0x7f000001u
+#define FRESH 2000000000ULL	/* ns that a datagram's sender is remembered */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, LH_FLOWS_MAX);
+	__type(key, struct lh_flow);
+	__type(value, __u64);
+} lh_flows SEC(".maps");
+
+/* Both ends; .peer is the other one, .own that of the session's socket. */
+struct pair {
+	struct lh_question q;	/* q.d: the peer */
+	struct lh_dest own;
+	struct lh_session *s;
+	__u16 op, hook;
+};
+
+static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
+{
+	__u64 *owner = sk ? bpf_sk_storage_get(&lh_sockets, sk, 0, 0) : NULL;
+	__u32 slot;
+
+	if (!owner)
+		return false;
+	p->q.serial = *owner;
+	slot = lh_slot_of(p->q.serial);
+	p->s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (p->s && p->s->serial == p->q.serial && p->s->state == LH_LIVE)
+		p->q.flags = p->s->flags;
+	else
+		p->s = NULL;		/* over: nothing passes */
+	return true;
+}
+
+static __always_inline void flow_key(struct lh_flow *f, const struct pair *p,
+				     __u16 kind)
+{
+	f->serial = p->q.serial;
+	__builtin_memcpy(f->peer, p->q.d.addr, sizeof(f->peer));
+	f->peer_port = p->q.d.port;
+	f->own_port = p->own.port;
+	f->protocol = p->q.d.protocol;
+	f->kind = kind;
+}
+
+static __noinline void flow_note(struct pair *p, __u16 kind)
+{
+	__u64 now = bpf_ktime_get_ns();
+	struct lh_flow f;
+
+	flow_key(&f, p, kind);
+	bpf_map_update_elem(&lh_flows, &f, &now, BPF_ANY);
+}
+
+static __noinline __u64 flow_time(struct pair *p, __u16 kind)
+{
+	struct lh_flow f;
+	__u64 *t;
+
+	flow_key(&f, p, kind);
+	t = bpf_map_lookup_elem(&lh_flows, &f);
+	return t ? *t : 0;
+}
+
+/* @task: it is the caller that is refused; else nobody knows who runs. */
+static __noinline int pair_refuse(struct pair *p, bool task, __u16 why,
+				  __u16 rule, __s16 err)
+{
+	struct lh_denial d = {
+		.op = p->op, .hook = p->hook, .why = why, .rule = rule,
+		.err = err, .family = p->q.d.family,
+		.protocol = p->q.d.protocol, .port = p->q.d.port,
+	};
+
+	__builtin_memcpy(d.addr, p->q.d.addr, sizeof(d.addr));
+	if (task) {
+		struct task_struct *t = bpf_get_current_task_btf();
+		__u64 id = bpf_get_current_pid_tgid();
+
+		d.pid = id >> 32;
+		d.tid = (__u32)id;
+		d.ppid = t->real_parent->tgid;
+		d.uid = (__u32)bpf_get_current_uid_gid();
+		bpf_get_current_comm(d.comm, sizeof(d.comm));
+	}
+	lh_record_bare(&d, lh_slot_of(p->q.serial));
+	return 0;
+}
+
+enum owner { OWNER_NONE, OWNER_SELF, OWNER_OTHER };
+
+static __always_inline void tuple4(struct bpf_sock_tuple *t,
+				   const struct lh_dest *from,
+				   const struct lh_dest *to)
+{
+	__builtin_memcpy(&t->ipv4.saddr, from->addr, 4);
+	__builtin_memcpy(&t->ipv4.daddr, to->addr, 4);
+	t->ipv4.sport = __builtin_bswap16(from->port);
+	t->ipv4.dport = __builtin_bswap16(to->port);
+}
+
+static __always_inline void tuple6(struct bpf_sock_tuple *t,
+				   const struct lh_dest *from,
+				   const struct lh_dest *to)
+{
+	__builtin_memcpy(&t->ipv6.saddr, from->addr, 16);
+	__builtin_memcpy(&t->ipv6.daddr, to->addr, 16);
+	t->ipv6.sport = __builtin_bswap16(from->port);
+	t->ipv6.dport = __builtin_bswap16(to->port);
+}
+
+/* Whose socket takes what comes from @from to @to? */
+static __noinline int owner_of(void *c, struct lh_dest *from,
+			       struct lh_dest *to, __u16 protocol,
+			       __u64 serial)
+{
+	struct bpf_sock_tuple t = {};
+	int who = OWNER_OTHER;
+	struct bpf_sock *sk;
+	__u64 *owner;
+
+	if (to->family == LH_AF_INET) {
+		tuple4(&t, from, to);
+		if (protocol == LH_TCP)
+			sk = bpf_sk_lookup_tcp(c, &t, sizeof(t.ipv4),
+					       BPF_F_CURRENT_NETNS, 0);
+		else
+			sk = bpf_sk_lookup_udp(c, &t, sizeof(t.ipv4),
+					       BPF_F_CURRENT_NETNS, 0);
+	} else {
+		tuple6(&t, from, to);
+		if (protocol == LH_TCP)
+			sk = bpf_sk_lookup_tcp(c, &t, sizeof(t.ipv6),
+					       BPF_F_CURRENT_NETNS, 0);
+		else
+			sk = bpf_sk_lookup_udp(c, &t, sizeof(t.ipv6),
+					       BPF_F_CURRENT_NETNS, 0);
+	}
+	if (!sk)
+		return OWNER_NONE;
+	owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
+	if (owner && *owner == serial)
+		who = OWNER_SELF;
+	bpf_sk_release(sk);
+	return who;
+}
+
+/* The address of nobody is where the kernel will go: to 127.0.0.1 or ::1. */
+static __always_inline void dest_settle(struct lh_dest *d)
+{
+	if (!lh_dest_is_any(d))
+		return;
+	if (d->family == LH_AF_INET)
+		d->addr[0] = 127;
+	d->addr[d->family == LH_AF_INET ? 3 : 15] = 1;
+}
+
+static __always_inline void dest_of(struct lh_dest *d,
+				    struct bpf_sock_addr *c, bool v6)
+{
+	__u32 a[4];
+
+	d->family = v6 ? LH_AF_INET6 : LH_AF_INET;
+	if (v6) {
+		a[0] = c->user_ip6[0];
+		a[1] = c->user_ip6[1];
+		a[2] = c->user_ip6[2];
+		a[3] = c->user_ip6[3];
+		__builtin_memcpy(d->addr, a, sizeof(a));
+	} else {
+		a[0] = c->user_ip4;
+		__builtin_memcpy(d->addr, a, sizeof(a[0]));
+	}
+	d->port = __builtin_bswap16(c->user_port);
+	d->protocol = lh_protocol(c->protocol);
+	lh_dest_plain(d);
+}
+
+static __noinline int addr_refuse(struct pair *p, __u16 why, __u16 rule,
+				  int err)
+{
+	pair_refuse(p, true, why, rule, -err);
+	bpf_set_retval(-err);
+	return 0;
+}
+
+static __noinline int addr_reach(struct bpf_sock_addr *c, struct pair *p)
+{
+	struct lh_dest none = {};
+
+	lh_reach(&p->q);
+	if (p->q.v.reach == LH_REACH_ANY)
+		return 1;
+	if (p->q.v.reach != LH_REACH_OWN)
+		return addr_refuse(p, p->q.v.why, p->q.v.rule, EACCES);
+	dest_settle(&p->q.d);
+	if (owner_of(c, &none, &p->q.d, p->q.d.protocol, p->q.serial) !=
+	    OWNER_OTHER)
+		return 1;
+	/* What a host client of a published port asked, it is answered. */
+	if (p->q.d.protocol == LH_UDP && p->own.port &&
+	    flow_time(p, LH_FLOW_CLIENT))
+		return 1;
+	return addr_refuse(p, LH_WHY_PEER, 0, EACCES);
+}
+
+static __always_inline int addr_judge(struct bpf_sock_addr *c, __u16 op,
+				      __u16 hook, bool v6)
+{
+	struct pair p = { .op = op, .hook = hook };
+
+	if (!pair_begin(&p, c->sk))
+		return 1;
+	if (!p.s)
+		return 0;
+	dest_of(&p.q.d, c, v6);
+	if (c->sk)
+		p.own.port = c->sk->src_port;
+	return addr_reach(c, &p);
+}
+
+SEC("cgroup/connect4")
+int inet_connect4(struct bpf_sock_addr *c)
+{
+	return addr_judge(c, LH_OP_CONNECT, LH_HOOK_cgroup_connect, false);
+}
+
+SEC("cgroup/connect6")
+int inet_connect6(struct bpf_sock_addr *c)
+{
+	return addr_judge(c, LH_OP_CONNECT, LH_HOOK_cgroup_connect, true);
+}
+
+SEC("cgroup/sendmsg4")
+int inet_sendmsg4(struct bpf_sock_addr *c)
+{
+	return addr_judge(c, LH_OP_SEND, LH_HOOK_cgroup_sendmsg, false);
+}
+
+SEC("cgroup/sendmsg6")
+int inet_sendmsg6(struct bpf_sock_addr *c)
+{
+	return addr_judge(c, LH_OP_SEND, LH_HOOK_cgroup_sendmsg, true);
+}
+
+/* After this @c names loopback; 0: refuse. */
+static __noinline int bind_judge(struct bpf_sock_addr *c, struct pair *p)
+{
+	struct lh_dest none = {};
+	bool narrow;
+
+	if (!lh_decide_bind(p->q.flags, &p->q.d, &narrow))
+		return addr_refuse(p, LH_WHY_NOT_GRANTED, 0, EACCES);
+	dest_settle(&p->q.d);
+	/* A group shared with a listener of the host would rob it. */
+	if (p->q.d.port && owner_of(c, &none, &p->q.d, p->q.d.protocol,
+				    p->q.serial) == OWNER_OTHER)
+		return addr_refuse(p, LH_WHY_PEER, 0, EADDRINUSE);
+	return 1;
+}
+
+SEC("cgroup/bind4")
+int inet_bind4(struct bpf_sock_addr *c)
+{
+	struct pair p = { .op = LH_OP_BIND, .hook = LH_HOOK_cgroup_bind };
+
+	if (!pair_begin(&p, c->sk))
+		return 1;
+	if (!p.s)
+		return 0;
+	dest_of(&p.q.d, c, false);
+	if (!bind_judge(c, &p))
+		return 0;
+	if (!c->user_ip4)
+		c->user_ip4 = __builtin_bswap32(HOST_LOOPBACK);
+	return 1;
+}
+
+/* Of both kinds it becomes the one that clients try first: 127.0.0.1. */
+SEC("cgroup/bind6")
+int inet_bind6(struct bpf_sock_addr *c)
+{
+	struct pair p = { .op = LH_OP_BIND, .hook = LH_HOOK_cgroup_bind };
+	bool any, v6only = false;
+	struct tcp6_sock *tcp;
+	struct udp6_sock *udp;
+
+	if (!pair_begin(&p, c->sk))
+		return 1;
+	if (!p.s)
+		return 0;
+	dest_of(&p.q.d, c, true);
+	any = lh_dest_is_any(&p.q.d);
+	if (any && c->sk) {
+		tcp = bpf_skc_to_tcp6_sock(c->sk);
+		udp = tcp ? NULL : bpf_skc_to_udp6_sock(c->sk);
+		if (tcp)
+			v6only = BPF_CORE_READ_BITFIELD(&tcp->tcp.inet_conn.icsk_inet.sk.__sk_common, skc_ipv6only);
+		else if (udp)
+			v6only = BPF_CORE_READ_BITFIELD(&udp->udp.inet.sk.__sk_common, skc_ipv6only);
+	}
+	if (any && !v6only) {
+		p.q.d.family = LH_AF_INET;
+		any = true;
+	}
+	if (!bind_judge(c, &p))
+		return 0;
+	if (!any)
+		return 1;
+	c->user_ip6[0] = 0;
+	c->user_ip6[1] = 0;
+	c->user_ip6[2] = v6only ? 0 : __builtin_bswap32(0xffffu);
+	c->user_ip6[3] = __builtin_bswap32(v6only ? 1 : HOST_LOOPBACK);
+	return 1;
+}
+
+/* What the packet says. False: neither TCP nor UDP, or with options. */
+static __always_inline bool skb_read(struct __sk_buff *skb,
+				     struct lh_dest *from, struct lh_dest *to,
+				     bool *opens)
+{
+	__u16 ports[2];
+	__u8 head[40], flags;
+	__u32 at;
+
+	from->family = skb->protocol == __builtin_bswap16(0x0800) ?
+		       LH_AF_INET : LH_AF_INET6;
+	if (from->family == LH_AF_INET) {
+		if (bpf_skb_load_bytes(skb, 0, head, 20) || head[0] != 0x45)
+			return false;
+		__builtin_memcpy(from->addr, head + 12, 4);
+		__builtin_memcpy(to->addr, head + 16, 4);
+		from->protocol = head[9];
+		at = 20;
+	} else {
+		if (bpf_skb_load_bytes(skb, 0, head, 40))
+			return false;
+		__builtin_memcpy(from->addr, head + 8, 16);
+		__builtin_memcpy(to->addr, head + 24, 16);
+		from->protocol = head[6];
+		at = 40;
+	}
+	if (from->protocol != LH_TCP && from->protocol != LH_UDP)
+		return false;
+	if (bpf_skb_load_bytes(skb, at, ports, sizeof(ports)))
+		return false;
+	from->port = __builtin_bswap16(ports[0]);
+	to->port = __builtin_bswap16(ports[1]);
+	to->family = from->family;
+	to->protocol = from->protocol;
+	*opens = true;
+	if (from->protocol == LH_TCP) {
+		if (bpf_skb_load_bytes(skb, at + 13, &flags, 1))
+			return false;
+		*opens = (flags & 0x12) == 0x02;	/* SYN, no ACK */
+	}
+	return true;
+}
+
+/* A socket that closed may hide behind who listens: ask without it too. */
+static __noinline int listener_of(void *c, struct pair *p)
+{
+	int who = owner_of(c, &p->own, &p->q.d, p->q.d.protocol, p->q.serial);
+	struct lh_dest none = {};
+
+	if (who != OWNER_NONE)
+		return who;
+	return owner_of(c, &none, &p->q.d, p->q.d.protocol, p->q.serial);
+}
+
+/* A record for the first packet; TCP tries again, with the same four. */
+static __noinline int skb_refuse(struct pair *p, __u16 why, __u16 rule)
+{
+	__u64 told = flow_time(p, LH_FLOW_TOLD);
+
+	if (!told || p->q.d.protocol == LH_UDP) {
+		flow_note(p, LH_FLOW_TOLD);
+		pair_refuse(p, false, why, rule, -EPERM);
+	}
+	return 0;
+}
+
+SEC("cgroup_skb/egress")
+int inet_egress(struct __sk_buff *skb)
+{
+	struct pair p = {
+		.op = LH_OP_CONNECT, .hook = LH_HOOK_cgroup_skb_egress,
+	};
+	struct bpf_sock *sk = skb->sk;
+	bool opens = true;
+	int who;
+
+	if (sk)
+		sk = bpf_sk_fullsock(sk);
+	if (!pair_begin(&p, sk))
+		return 1;
+	if (!p.s || !skb_read(skb, &p.own, &p.q.d, &opens))
+		return 0;
+	if (!opens)
+		return 1;
+	if (p.q.d.protocol == LH_UDP)
+		p.op = LH_OP_SEND;
+	lh_reach(&p.q);
+	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach && skb->ifindex != LO)
+		return skb_refuse(&p, LH_WHY_NEVER, 0);
+	if (p.q.v.reach == LH_REACH_ANY)
+		return 1;
+	if (p.q.v.reach != LH_REACH_OWN)
+		return skb_refuse(&p, p.q.v.why, p.q.v.rule);
+	who = listener_of(skb, &p);
+	if (who == OWNER_OTHER) {
+		if (p.q.d.protocol == LH_UDP && flow_time(&p, LH_FLOW_CLIENT))
+			return 1;
+		return skb_refuse(&p, LH_WHY_PEER, 0);
+	}
+	if (p.q.d.protocol == LH_UDP && who == OWNER_SELF) {
+		/* As its receiver will see it: the other way round. */
+		struct lh_dest d = p.q.d;
+
+		p.q.d = p.own;
+		p.own = d;
+		flow_note(&p, LH_FLOW_SENT);
+	}
+	return 1;
+}
+
+/* The sender of a datagram may be gone by now; it was the session's then. */
+static __always_inline bool is_sent(struct pair *p)
+{
+	__u64 t = flow_time(p, LH_FLOW_SENT);
+
+	return t && bpf_ktime_get_ns() - t < FRESH;
+}
+
+SEC("cgroup_skb/ingress")
+int inet_ingress(struct __sk_buff *skb)
+{
+	struct pair p = {
+		.op = LH_OP_ACCEPT, .hook = LH_HOOK_cgroup_skb_ingress,
+	};
+	struct bpf_sock *sk = skb->sk;
+	bool opens = true, udp;
+	int who;
+
+	if (sk)
+		sk = bpf_sk_fullsock(sk);
+	if (!pair_begin(&p, sk))
+		return 1;
+	if (!p.s || !skb_read(skb, &p.q.d, &p.own, &opens))
+		return 0;
+	if (!opens)
+		return 1;
+	udp = p.q.d.protocol == LH_UDP;
+	who = owner_of(skb, &p.own, &p.q.d, p.q.d.protocol, p.q.serial);
+	if (who == OWNER_SELF)
+		return 1;
+	if (udp) {
+		/* An answer from whom it may send to. */
+		lh_reach(&p.q);
+		if (p.q.v.reach == LH_REACH_ANY)
+			return 1;
+		if (who == OWNER_NONE && p.q.v.reach && is_sent(&p))
+			return 1;
+	}
+	if ((p.q.flags & LH_SESSION_PUBLISH) &&
+	    lh_port_find(p.q.serial, LH_NODE_PUBLISH, p.own.protocol,
+			 p.own.port)) {
+		if (udp)
+			flow_note(&p, LH_FLOW_CLIENT);
+		return 1;
+	}
+	return skb_refuse(&p, LH_WHY_PEER, 0);
+}

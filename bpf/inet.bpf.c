@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Addresses, judged by who calls.
+ *   socket_bind     its own end on loopback, where the policy has that
+ *   socket_connect  whom it may reach; also before any handshake
+ *   socket_listen   not on what no bind has judged
+ *   socket_sendmsg  a destination that comes with what is sent: Fast Open too
+ * Who of the session answers on loopback is for inet-cgroup.bpf.c; a socket that
+ * its programs do not see reaches none of that.
+ */
+#include "inet.bpf.h"
+
+__noinline int lh_reach(struct lh_question *q)
+{
+	struct lh_port_rule *egress = NULL, *port = NULL;
+	struct lh_net_key k = { .prefixlen = LH_NET_BITS + 128 };
+	__u32 *node = NULL;
+
+	if (!q)
+		return 0;
+	if (q->flags & LH_SESSION_EGRESS) {
+		k.family = q->d.family;
+		k.serial = q->serial;
+		__builtin_memcpy(k.addr, q->d.addr, sizeof(k.addr));
+		node = bpf_map_lookup_elem(&lh_nets, &k);
+	}
+	if (node)
+		egress = lh_port_find(q->serial, *node, q->d.protocol,
+				      q->d.port);
+	if (q->flags & LH_SESSION_PORTS)
+		port = lh_port_find(q->serial, LH_NODE_LOOPBACK,
+				    q->d.protocol, q->d.port);
+	lh_decide_reach(q->flags, &q->d, egress, port, &q->v);
+	return 0;
+}
+
+enum { PASS, REFUSE, INVALID };
+
+/* One question of a hook. */
+struct inet_ask {
+	struct lh_label *l;
+	__u64 address;		/* of the sockaddr, in the kernel */
+	__u32 len;
+	__u16 op, hook;
+};
+
+/* In the label's scratch: the stack has no room for it. */
+struct inet_work {
+	struct lh_question q;
+	__u8 sa[LH_SOCKADDR_BYTES];
+	__u32 pad;
+	struct lh_report r;
+};
+
+_Static_assert(sizeof(struct inet_work) <= LH_SCRATCH_WORDS * 8, "room");
+
+static __noinline int inet_refuse(struct inet_ask *a, __u16 why,
+				       __u16 rule, __u32 family,
+				       struct lh_dest *d)
+{
+	struct lh_report *r = &((struct inet_work *)a->l->scratch)->r;
+
+	__builtin_memset(r, 0, sizeof(*r));
+	r->slot = a->l->slot;
+	r->op = a->op;
+	r->hook = a->hook;
+	r->why = why;
+	r->rule = rule;
+	r->err = -EACCES;
+	r->family = family;
+	if (d) {
+		r->family = d->family;
+		r->protocol = d->protocol;
+		r->port = d->port;
+		__builtin_memcpy(r->addr, d->addr, sizeof(r->addr));
+	}
+	lh_record(r);
+	return REFUSE;
+}
+
+/* Made by this session, and where the programs of its cgroup see it? */
+static __always_inline bool inet_is_own(struct lh_session *s, struct sock *sk)
+{
+	__u64 *owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
+
+	return owner && *owner == s->serial &&
+	       (__u64)sk->sk_cgrp_data.cgroup == s->cgroup;
+}
+
+/* Options may send a packet elsewhere first. Nobody honest has any. */
+static __always_inline bool inet_has_options(struct sock *sk)
+{
+	struct inet_sock *inet = (struct inet_sock *)sk;
+
+	if (BPF_CORE_READ(inet, inet_opt))
+		return true;
+	return sk->__sk_common.skc_family == LH_AF_INET6 &&
+	       BPF_CORE_READ(inet, pinet6, opt);
+}
+
+/* Netlink: nobody but the kernel. Other families nobody here has made. */
+static __always_inline int inet_other(struct inet_ask *a, __u32 family)
+{
+	__u32 nl[2] = {};
+
+	if (family == LH_AF_UNIX)
+		return PASS;
+	if (family == LH_AF_NETLINK) {
+		if (a->op == LH_OP_BIND)
+			return PASS;
+		if (a->len >= sizeof(nl) &&
+		    !bpf_probe_read_kernel(nl, sizeof(nl),
+					   (void *)a->address) && !nl[1])
+			return PASS;
+	}
+	return inet_refuse(a, LH_WHY_FAMILY, 0, family, NULL);
+}
+
+static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
+{
+	struct lh_session *s = lh_session_of(a->l);
+	struct inet_work *w = (struct inet_work *)a->l->scratch;
+	struct lh_question *q = &w->q;
+	__u32 family;
+	bool own, narrow;
+
+	if (!s || !sk)
+		return REFUSE;
+	family = sk->__sk_common.skc_family;
+	if (family != LH_AF_INET && family != LH_AF_INET6)
+		return inet_other(a, family);
+	if (bpf_probe_read_kernel(w->sa, sizeof(w->sa), (void *)a->address))
+		return REFUSE;
+	if (a->op == LH_OP_CONNECT && !w->sa[0] && !w->sa[1])
+		return PASS;		/* AF_UNSPEC: no more connected */
+	if (!lh_dest_read(&q->d, w->sa, a->len))
+		return INVALID;
+	q->d.protocol = lh_protocol(sk->sk_protocol);
+	q->serial = s->serial;
+	q->flags = s->flags;
+	own = inet_is_own(s, sk);
+	if (a->op == LH_OP_BIND) {
+		if (!lh_decide_bind(q->flags, &q->d, &narrow))
+			return inet_refuse(a, LH_WHY_NOT_GRANTED, 0, 0, &q->d);
+		if (!own)
+			return inet_refuse(a, LH_WHY_PEER, 0, 0, &q->d);
+		return PASS;
+	}
+	if (!q->d.protocol || inet_has_options(sk))
+		return inet_refuse(a, LH_WHY_FAMILY, 0, 0, &q->d);
+	lh_reach(q);
+	if (q->v.reach == LH_REACH_ANY || (q->v.reach == LH_REACH_OWN && own))
+		return PASS;
+	return inet_refuse(a, q->v.reach ? LH_WHY_PEER : q->v.why, q->v.rule, 0,
+			   &q->d);
+}
+
+static __always_inline int inet_result(int verdict)
+{
+	if (verdict == INVALID)
+		return LH_RESULT(1, EINVAL);
+	return LH_RESULT(verdict, EACCES);
+}
+
+SEC("lsm/socket_bind")
+int BPF_PROG(inet_socket_bind, struct socket *sock, struct sockaddr *address,
+	     int addrlen)
+{
+	struct inet_ask a = {
+		.address = (__u64)address, .len = addrlen, .op = LH_OP_BIND,
+		.hook = LH_HOOK_socket_bind,
+	};
+
+	a.l = lh_label_current();
+	return a.l ? inet_result(inet_judge(&a, sock->sk)) : 0;
+}
+
+SEC("lsm/socket_connect")
+int BPF_PROG(inet_socket_connect, struct socket *sock,
+	     struct sockaddr *address, int addrlen)
+{
+	struct inet_ask a = {
+		.address = (__u64)address, .len = addrlen,
+		.op = LH_OP_CONNECT, .hook = LH_HOOK_socket_connect,
+	};
+
+	a.l = lh_label_current();
+	return a.l ? inet_result(inet_judge(&a, sock->sk)) : 0;
+}
+
+static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)
+{
+	struct inet_ask a = {
+		.op = LH_OP_SEND, .hook = LH_HOOK_socket_sendmsg,
+	};
+	struct lh_session *s;
+	struct sock *sk;
+
+	a.l = lh_label_current();
+	if (!a.l)
+		return PASS;
+	a.address = (__u64)msg->msg_name;
+	a.len = msg->msg_namelen;
+	sk = sock->sk;
+	if (a.address)
+		return inet_judge(&a, sk);
+	s = lh_session_of(a.l);
+	if (!s || !sk)
+		return REFUSE;
+	/* What goes along may have options for a way elsewhere. */
+	if (!msg->msg_controllen ||
+	    (sk->__sk_common.skc_family != LH_AF_INET &&
+	     sk->__sk_common.skc_family != LH_AF_INET6) || inet_is_own(s, sk))
+		return PASS;
+	return inet_refuse(&a, LH_WHY_PEER, 0, sk->__sk_common.skc_family,
+			   NULL);
+}
+
+SEC("lsm/socket_sendmsg")
+int BPF_PROG(inet_socket_sendmsg, struct socket *sock, struct msghdr *msg,
+	     int size)
+{
+	return lh_outside() ? 0 : inet_result(inet_sendmsg(sock, msg));
+}
+
+SEC("lsm/socket_listen")
+int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
+{
+	struct inet_ask a = {
+		.op = LH_OP_LISTEN, .hook = LH_HOOK_socket_listen,
+	};
+	struct lh_dest d = { .protocol = LH_TCP };
+	struct lh_session *s;
+	struct sock *sk;
+
+	a.l = lh_label_current();
+	if (!a.l)
+		return 0;
+	s = lh_session_of(a.l);
+	sk = sock->sk;
+	if (!s || !sk)
+		return LH_RESULT(1, EACCES);
+	d.family = sk->__sk_common.skc_family;
+	if (d.family != LH_AF_INET && d.family != LH_AF_INET6)
+		return 0;
+	d.port = sk->__sk_common.skc_num;
+	/* Given as it is, it goes on; a port that nobody chose is refused. */
+	if (d.port && !inet_is_own(s, sk))
+		return 0;
+	if (d.family == LH_AF_INET) {
+		__u32 addr = sk->__sk_common.skc_rcv_saddr;
+
+		__builtin_memcpy(d.addr, &addr, sizeof(addr));
+	} else {
+		bpf_core_read(d.addr, sizeof(d.addr),
+			      &sk->__sk_common.skc_v6_rcv_saddr);
+	}
+	lh_dest_plain(&d);
+	if (d.port && lh_dest_is_loopback(&d) && !lh_dest_is_any(&d) &&
+	    (s->flags & LH_SESSION_LOOP_TCP))
+		return 0;
+	return inet_result(inet_refuse(&a, LH_WHY_NOT_GRANTED, 0, 0, &d));
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Internet sockets, kept in slots between questions. An address is text: IPv4
+ * makes a sockaddr of IPv4 whatever the socket is. Nothing waits for long.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "probe.h"
+
+#define SLOTS 32
+#define WAIT_MS 1500
+
+static int slots[SLOTS];	/* 0: none */
+
+static int *slot(const char *n)
+{
+	return &slots[atoi(n) % SLOTS];
+}
+
+static socklen_t address(const char *addr, const char *port,
+			 struct sockaddr_storage *ss)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	if (!strcmp(addr, "unspec"))
+		return sizeof(*in);
+	if (inet_pton(AF_INET, addr, &in->sin_addr) == 1) {
+		in->sin_family = AF_INET;
+		in->sin_port = htons(atoi(port));
+		return sizeof(*in);
+	}
+	in6->sin6_family = AF_INET6;
+	in6->sin6_port = htons(atoi(port));
+	return inet_pton(AF_INET6, addr, &in6->sin6_addr) == 1 ?
+	       sizeof(*in6) : 0;
+}
+
+/* SLOT 4|6 t|u [PROTOCOL] */
+static int op_isock(char **a, struct probe_reply *r)
+{
+	int *s = slot(a[0]);
+
+	(void)r;
+	if (*s)
+		close(*s);
+	*s = socket(*a[1] == '4' ? AF_INET : AF_INET6,
+		    (*a[2] == 't' ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC |
+		    SOCK_NONBLOCK, a[3] ? atoi(a[3]) : 0);
+	if (*s >= 0)
+		return 0;
+	*s = 0;
+	return errno;
+}
+
+static int op_iclose(char **a, struct probe_reply *r)
+{
+	int *s = slot(a[0]), err = probe_errno(close(*s));
+
+	(void)r;
+	*s = 0;
+	return err;
+}
+
+/* SLOT LEVEL OPTION VALUE */
+static int op_iopt(char **a, struct probe_reply *r)
+{
+	int v = atoi(a[3]);
+
+	(void)r;
+	return probe_errno(setsockopt(*slot(a[0]), atoi(a[1]), atoi(a[2]), &v,
+				      sizeof(v)));
+}
+
+static int port_of(int fd)
+{
+	struct sockaddr_in6 ss;		/* the port stands at the same place */
+	socklen_t len = sizeof(ss);
+
+	return getsockname(fd, (struct sockaddr *)&ss, &len) ? -1 :
+	       ntohs(ss.sin6_port);
+}
+
+/* SLOT ADDRESS PORT: .value is the port, .text the address it has now */
+static int op_ibind(char **a, struct probe_reply *r)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = address(a[1], a[2], &ss);
+	int fd = *slot(a[0]);
+
+	if (bind(fd, (struct sockaddr *)&ss, len))
+		return errno;
+	r->value = port_of(fd);
+	len = sizeof(ss);
+	getsockname(fd, (struct sockaddr *)&ss, &len);
+	inet_ntop(ss.ss_family, ss.ss_family == AF_INET ?
+		  (void *)&((struct sockaddr_in *)&ss)->sin_addr :
+		  (void *)&((struct sockaddr_in6 *)&ss)->sin6_addr, r->text,
+		  sizeof(r->text));
+	return 0;
+}
+
+static int op_ilisten(char **a, struct probe_reply *r)
+{
+	(void)r;
+	return probe_errno(listen(*slot(a[0]), 16));
+}
+
+/* SLOT ADDRESS PORT: ETIMEDOUT if nothing came back in time */
+static int op_iconnect(char **a, struct probe_reply *r)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = address(a[1], a[2], &ss);
+	int fd = *slot(a[0]), err = 0;
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+
+	if (!connect(fd, (struct sockaddr *)&ss, len)) {
+		r->value = port_of(fd);
+		return 0;
+	}
+	if (errno != EINPROGRESS)
+		return errno;
+	if (poll(&p, 1, WAIT_MS) != 1)
+		return ETIMEDOUT;
+	len = sizeof(err);
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
+	r->value = port_of(fd);
+	return err;
+}
+
+/* SLOT NEW: ETIMEDOUT if nobody comes */
+static int op_iaccept(char **a, struct probe_reply *r)
+{
+	struct pollfd p = { .fd = *slot(a[0]), .events = POLLIN };
+	int *s = slot(a[1]);
+
+	(void)r;
+	if (poll(&p, 1, WAIT_MS) != 1)
+		return ETIMEDOUT;
+	*s = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (*s >= 0)
+		return 0;
+	*s = 0;
+	return errno;
+}
+
+/* SLOT TEXT [ADDRESS PORT [FLAGS]] */
+static int op_isend(char **a, struct probe_reply *r)
+{
+	struct sockaddr_storage ss;
+	socklen_t len = a[2] ? address(a[2], a[3], &ss) : 0;
+
+	(void)r;
+	return probe_errno(sendto(*slot(a[0]), a[1], strlen(a[1]),
+				  MSG_NOSIGNAL |
+				  (a[2] && a[4] ? strtol(a[4], NULL, 0) : 0),
+				  len ? (struct sockaddr *)&ss : NULL, len));
+}
+
+/* SLOT TEXT A1 P1 A2 P2: two messages in one call; .value: how many went */
+static int op_isendmmsg(char **a, struct probe_reply *r)
+{
+	struct sockaddr_storage ss[2];
+	struct mmsghdr m[2] = { 0 };
+	struct iovec v = { a[1], strlen(a[1]) };
+
+	for (int i = 0; i < 2; i++) {
+		m[i].msg_hdr.msg_namelen = address(a[2 + 2 * i], a[3 + 2 * i],
+						   &ss[i]);
+		m[i].msg_hdr.msg_name = &ss[i];
+		m[i].msg_hdr.msg_iov = &v;
+		m[i].msg_hdr.msg_iovlen = 1;
+	}
+	r->value = sendmmsg(*slot(a[0]), m, 2, 0);
+	return probe_errno(r->value);
+}
+
+/* SLOT: .text what came, .value the sender's port */
+static int op_irecv(char **a, struct probe_reply *r)
+{
+	struct pollfd p = { .fd = *slot(a[0]), .events = POLLIN };
+	struct sockaddr_in6 from = { 0 };
+	socklen_t len = sizeof(from);
+	ssize_t n;
+
+	if (poll(&p, 1, a[1] ? atoi(a[1]) : WAIT_MS) != 1)
+		return ETIMEDOUT;
+	n = recvfrom(p.fd, r->text, sizeof(r->text) - 1, 0,
+		     (struct sockaddr *)&from, &len);
+	r->value = ntohs(from.sin6_port);
+	return probe_errno(n);
+}
+
+/* Raw bytes as a sockaddr, in hex, of a claimed length. SLOT HEX LEN */
+static int op_irawconnect(char **a, struct probe_reply *r)
+{
+	unsigned char raw[128] = { 0 };
+
+	(void)r;
+	for (size_t i = 0; i < sizeof(raw) && a[1][2 * i]; i++)
+		sscanf(a[1] + 2 * i, "%2hhx", &raw[i]);
+	return probe_errno(connect(*slot(a[0]), (struct sockaddr *)raw,
+				   atoi(a[2])));
+}
+
+/* Source route through 192.0.2.1, in the options of SLOT. */
+static int op_iroute(char **a, struct probe_reply *r)
+{
+	unsigned char lsrr[] = { 131, 7, 4, 192, 0, 2, 1, 0 };
+
+	(void)r;
+	return probe_errno(setsockopt(*slot(a[0]), IPPROTO_IP, IP_OPTIONS, lsrr,
+				      sizeof(lsrr)));
+}
+
+/* SLOT DEVICE */
+static int op_idevice(char **a, struct probe_reply *r)
+{
+	(void)r;
+	return probe_errno(setsockopt(*slot(a[0]), SOL_SOCKET,
+				      SO_BINDTODEVICE, a[1], strlen(a[1])));
+}
+
+/* Ask for the interfaces, as getifaddrs does. .value: bytes of the answer */
+static int op_interfaces(char **a, struct probe_reply *r)
+{
+	struct {
+		struct nlmsghdr h;
+		unsigned char family[4];
+	} q = { .h = { .nlmsg_len = sizeof(q), .nlmsg_type = 18,
+		       .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+	struct sockaddr_nl to = { .nl_family = AF_NETLINK };
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0), err;
+	char buf[8192];
+
+	(void)a;
+	if (fd < 0)
+		return errno;
+	err = probe_errno(bind(fd, (struct sockaddr *)&to, sizeof(to)));
+	if (!err)
+		err = probe_errno(sendto(fd, &q, sizeof(q), 0,
+					 (struct sockaddr *)&to, sizeof(to)));
+	r->value = err ? 0 : recv(fd, buf, sizeof(buf), 0);
+	close(fd);
+	return err;
+}
+
+const struct probe_op probe_inet_ops[] = {
+	{ "isock", 3, op_isock },	{ "iclose", 1, op_iclose },
+	{ "iopt", 4, op_iopt },		{ "ibind", 3, op_ibind },
+	{ "ilisten", 1, op_ilisten },	{ "iconnect", 3, op_iconnect },
+	{ "iaccept", 2, op_iaccept },	{ "isend", 2, op_isend },
+	{ "isendmmsg", 6, op_isendmmsg }, { "irecv", 1, op_irecv },
+	{ "irawconnect", 3, op_irawconnect }, { "iroute", 1, op_iroute },
+	{ "interfaces", 0, op_interfaces }, { "idevice", 2, op_idevice },
+	{ NULL, 0, NULL },
+};
