@@ -34,7 +34,7 @@
 #define LH_BLOOM_WORDS 64	/* words of a session's root filter */
 #define LH_DATA_MAX 6144	/* bytes of path, other path and exe */
 #define LH_PATH_MAX 4096	/* bytes of one path in a record */
-#define LH_IPC_MAX 65536	/* System V objects of all sessions together */
+#define LH_IPC_MAX 16384	/* System V objects of all sessions together */
 #define LH_IPC_OWN (LH_IPC_MAX / 4)	/* of one session */
 #define LH_NETS_MAX 8192	/* address blocks of one session */
 #define LH_PORTS_MAX 131072	/* port blocks of one session */

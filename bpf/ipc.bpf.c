@@ -13,9 +13,9 @@
 #define NR_SEMCTL 66
 #define NR_MSGCTL 71
 
+/* Its elements are there from the start: a burst must not wait for memory. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, LH_IPC_MAX);
 	__type(key, __u64);		/* address of its kern_ipc_perm */
 	__type(value, struct lh_ipc);

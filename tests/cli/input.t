@@ -142,10 +142,10 @@ head -c 2000000 /dev/zero | tr '\0' '#' >"$tmp/ws/big.env"
 refuses 125 'big.env' 'one of 2 MB' \
 	"$lh" --dry-run --env-file big.env -- true
 run "$lh" --dry-run -v -- true
-grep -q 'D. /etc/shadow ' "$tmp/printed" &&
+grep -q 'D.. /etc/shadow ' "$tmp/printed" &&
 	run "$lh" --dry-run -v --allow-credential /etc/shadow -- true &&
-	[ "$status" = 0 ] && ! grep -q 'D. /etc/shadow ' "$tmp/printed" &&
-	grep -q 'D. /etc/gshadow ' "$tmp/printed"
+	[ "$status" = 0 ] && ! grep -q 'D.. /etc/shadow ' "$tmp/printed" &&
+	grep -q 'D.. /etc/gshadow ' "$tmp/printed"
 ok $? '--allow-credential lifts one entry'
 refuses 125 'no entry of the credential list' 'and nothing else' \
 	"$lh" --dry-run --allow-credential /usr -- true
