@@ -298,6 +298,7 @@ int inet_bind6(struct bpf_sock_addr *c)
 	bool any, v6only = false;
 	struct tcp6_sock *tcp;
 	struct udp6_sock *udp;
+	struct sock *sk = NULL;
 
 	if (!pair_begin(&p, c->sk))
 		return 1;
@@ -309,14 +310,15 @@ int inet_bind6(struct bpf_sock_addr *c)
 		tcp = bpf_skc_to_tcp6_sock(c->sk);
 		udp = tcp ? NULL : bpf_skc_to_udp6_sock(c->sk);
 		if (tcp)
-			v6only = BPF_CORE_READ_BITFIELD(&tcp->tcp.inet_conn.icsk_inet.sk.__sk_common, skc_ipv6only);
+			sk = &tcp->tcp.inet_conn.icsk_inet.sk;
 		else if (udp)
-			v6only = BPF_CORE_READ_BITFIELD(&udp->udp.inet.sk.__sk_common, skc_ipv6only);
+			sk = &udp->udp.inet.sk;
+		if (sk)
+			v6only = BPF_CORE_READ_BITFIELD(&sk->__sk_common,
+							skc_ipv6only);
 	}
-	if (any && !v6only) {
+	if (any && !v6only)
 		p.q.d.family = LH_AF_INET;
-		any = true;
-	}
 	if (!bind_judge(c, &p))
 		return 0;
 	if (!any)

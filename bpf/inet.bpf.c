@@ -5,8 +5,8 @@
  *   socket_connect  whom it may reach; also before any handshake
  *   socket_listen   not on what no bind has judged
  *   socket_sendmsg  a destination that comes with what is sent: Fast Open too
- * Who of the session answers on loopback is for inet-cgroup.bpf.c; a socket that
- * its programs do not see reaches none of that.
+ * Who answers on loopback is for inet-cgroup.bpf.c; a socket that its programs
+ * do not see reaches none of that.
  */
 #include "inet.bpf.h"
 

@@ -163,7 +163,9 @@ TEST(a_rule_of_egress_that_another_decides)
 	  "/egress/allow/1: has no effect: /egress/allow/0 allows" },
 	{ NET("\"allow\":[\"10.1.0.0/16\",\"10.1.0.0/16\"]"),
 	  "/egress/allow/1: has no effect" },
-	{ NET("\"default\":\"allow\",\"allow\":[\"10.1.0.0/16\"]"),
+	{ NET("\"default\":\"allow\",\"allow\":[\"10.1.0.0/16\"]"), NULL },
+	{ NET("\"allow\":[\"0.0.0.0/0\",\"10.1.0.0/16\"]"), NULL },
+	{ NET("\"default\":\"allow\",\"allow\":[\"192.0.2.0/24\"]"),
 	  "/egress/allow/0: has no effect: the default" });
 }
 
