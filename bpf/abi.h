@@ -101,7 +101,7 @@ enum lh_state {
 #define LH_SESSION_NARROW 0x40u	/* a bind to any address is to loopback */
 #define LH_SESSION_PORTS 0x80u	/* some host ports on loopback are open */
 #define LH_SESSION_PUBLISH 0x100u	/* some ports are open to the host */
-#define LH_SESSION_EGRESS 0x200u	/* level network: rules of egress count */
+#define LH_SESSION_EGRESS 0x200u	/* level network: egress rules count */
 #define LH_SESSION_ALLOW 0x400u	/* what no rule names is granted */
 #define LH_SESSION_INET 0x6b0u	/* any of these: it may have such sockets */
 

@@ -18,11 +18,6 @@
 #include "explain.h"
 #include "look.h"
 
-static void es_free(struct entries *es)
-{
-	entries_free(es);
-}
-
 static void text_free(char **s)
 {
 	free(*s);
@@ -48,7 +43,7 @@ int table_explain(const struct image *im, const struct table *t,
 {
 	/* Such a request is about the name, be it a link's. */
 	const uint32_t nofollow = LH_REMOVE | LH_MOVE | LH_BECOME;
-	struct entries es __attribute__((cleanup(es_free))) = { 0 };
+	struct entries es __attribute__((cleanup(entries_free))) = { 0 };
 	struct arena mem __attribute__((cleanup(arena_free))) = { 0 };
 	char *full __attribute__((cleanup(text_free))) = NULL;
 	struct look_verdict v;

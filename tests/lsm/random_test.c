@@ -3,8 +3,8 @@
  * Random trees, policies and calls: the kernel, decide.h and a plain reference
  * must agree (see random/game.h). A kernel's games are always the same, so that
  * a failure comes of what was changed; SECONDS_TO_PLAY, from the environment,
- * goes on with fresh seeds until they are over. SEED and OPS repeat a game. What
- * failed once is a row of random.rows, and played first each time.
+ * goes on with fresh seeds until they are over. SEED and OPS repeat a game.
+ * What failed once is a row of random.rows, and played first each time.
  */
 #define _GNU_SOURCE
 #include <signal.h>
