@@ -320,7 +320,7 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 	slot->flags = t->flags | (t->im ? t->im->net_flags : 0);
 	slot->supervisor = getpid();
 	slot->pidns = pid_namespace();
-	slot->seq = slot->lost = slot->made = 0;
+	slot->seq = slot->lost = slot->made = slot->ipc = 0;
 	slot->wild_lens = t->wild_lens;
 	slot->wild_count = t->wild_count;
 	for (i = 0; i < t->wild_count; i++)
