@@ -48,8 +48,7 @@ static const char *escaped(char *safe, size_t size, const char *s)
 	return escape_text(safe, size, s, strlen(s));
 }
 
-__attribute__((format(printf, 2, 3)))
-static void line(const char *what, const char *fmt, ...)
+void plan_line(const char *what, const char *fmt, ...)
 {
 	char text[3 * 4096], safe[4 * sizeof(text) + 1];
 	va_list args;
@@ -67,7 +66,7 @@ static void put_limit(const char *what, uint64_t v,
 
 	if (v != IMAGE_NO_LIMIT)
 		words(v, text);
-	line(what, "%s", text);
+	plan_line(what, "%s", text);
 }
 
 static void count_text(uint64_t n, char out[32])
@@ -138,7 +137,7 @@ static void put_named(const struct run *r)
 		target = leads_to(r, path, &absent);
 		put_root(root[i].flags, path, absent ? " [absent]" : "", rule);
 		if (target)
-			line("", "        leads to %s", target);
+			plan_line("", "        leads to %s", target);
 	}
 }
 
@@ -160,19 +159,19 @@ static void put_presets(const struct image *im)
 			     rule[7 + len] == '/';
 		}
 		if (n)
-			line(begin, "%s: %u places, as far as they are there  "
-			     "(preset:%s/...)", presets[k].word, n,
-			     presets[k].word);
+			plan_line(begin, "%s: %u places, as far as they are "
+				  "there  (preset:%s/...)", presets[k].word, n,
+				  presets[k].word);
 		else if (presets[k].bit == PRESET_USER_TEMP &&
 			 (im->flags & IMAGE_USER_TEMP))
-			line(begin, "user_temp: a directory of its own, "
-			     "removed at the end  (preset:user_temp)");
+			plan_line(begin, "user_temp: a directory of its own, "
+				  "removed at the end  (preset:user_temp)");
 		else
 			continue;
 		begin = "";
 	}
 	if (*begin)
-		line(begin, "none");
+		plan_line(begin, "none");
 }
 
 static unsigned int credentials(const struct image *im)
@@ -194,10 +193,10 @@ static void put_builtin(const struct run *r)
 	if (r->load.lifted_count)
 		snprintf(but, sizeof(but), ", but for %zu lifted",
 			 (size_t)r->load.lifted_count);
-	line("credentials", "%u places denied, there or not%s  "
-	     "(builtin:credentials/...)", credentials(im), but);
-	line("protected", "%u names in repositories, homes and at any depth  "
-	     "(builtin:protect/...)", im->protects.count);
+	plan_line("credentials", "%u places denied, there or not%s  "
+		  "(builtin:credentials/...)", credentials(im), but);
+	plan_line("protected", "%u names in repositories, homes and at any "
+		  "depth  (builtin:protect/...)", im->protects.count);
 }
 
 static const char *path_of(const struct table *t, int fd)
@@ -233,8 +232,8 @@ static void put_table(const struct run *r)
 				 below ? "" : " [itself]",
 				 table_rule(im, t, rule));
 	}
-	line("names", "%zu rules for names that need not exist, %u protected "
-	     "pairs at any depth", names, t->wild_count);
+	plan_line("names", "%zu rules for names that need not exist, %u "
+		  "protected pairs at any depth", names, t->wild_count);
 	printf("denied       (there or not)\n");
 	for (i = 0; i < im->roots.count; i++)
 		if (image_roots(im)[i].kind == ROOT_CREDENTIAL)
@@ -247,7 +246,7 @@ static void put_widened(const char *item, void *arg)
 {
 	const char **begin = arg;
 
-	line(*begin, "%s", item);
+	plan_line(*begin, "%s", item);
 	*begin = "";
 }
 
@@ -255,7 +254,7 @@ static void put_lack(const char *what, const char *why, void *arg)
 {
 	const char **begin = arg;
 
-	line(*begin, "%s: %s", what, why);
+	plan_line(*begin, "%s: %s", what, why);
 	*begin = "";
 }
 
@@ -267,19 +266,19 @@ static void put_policy(const struct run *r)
 
 	policy_hash((const char *)im + im->policy.offset, im->policy.count,
 		    hex);
-	line("policy", "%s", image_string(im, im->name));
-	line("source", "%s", image_string(im, im->source));
-	line("hash", "%s", hex);
-	line("profile", "%s", profile_names[im->profile]);
+	plan_line("policy", "%s", image_string(im, im->name));
+	plan_line("source", "%s", image_string(im, im->source));
+	plan_line("hash", "%s", hex);
+	plan_line("profile", "%s", profile_names[im->profile]);
 	if (r->result.confinement == CONFINE_NONE)
-		line("confinement", "NONE (%s): nothing below is enforced",
+		plan_line("confinement", "NONE (%s): nothing below is enforced",
 		     r->result.decided_by);
-	line("level", "%s%s", level_names[im->level],
+	plan_line("level", "%s%s", level_names[im->level],
 	     im->flags & IMAGE_NO_EXEC ?
 	     ", and no exec after the command itself" : "");
-	line("user", "%s", r->id.name);
-	line("directory", "%s", r->cwd_path);
-	line("command", "%s", r->command ? r->command : "(none given)");
+	plan_line("user", "%s", r->id.name);
+	plan_line("directory", "%s", r->cwd_path);
+	plan_line("command", "%s", r->command ? r->command : "(none given)");
 	widen_each(r, put_widened, &widened);
 	plan_lacks(r, put_lack, &lacking);
 	put_limit("wall time", im->limits.wall_time, limit_time_text);
@@ -309,8 +308,9 @@ static void put_text(const struct run *r)
 	put_named(r);
 	put_presets(r->load.im);
 	put_builtin(r);
+	plan_network(r);
 	put_environment(r);
-	line("seccomp", "%u instructions", r->load.im->filter.count);
+	plan_line("seccomp", "%u instructions", r->load.im->filter.count);
 	if (r->o.verbose)
 		put_table(r);
 	else

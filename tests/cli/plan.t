@@ -50,6 +50,25 @@ ok $? 'variables by name alone'
 [ -z "$(ls -A "$tmp/out")" ] && [ ! -e "$tmp/ws/.lh-toolchain-cache" ]
 ok $? 'and nothing is made'
 
+cat >"$tmp/net.json" <<'END'
+{ "version": 1, "side_effect_level": "network",
+  "process_sandbox": { "allow_tcp_loopback": true, "loopback_ports": [5432],
+    "publish_ports": ["3000-3009"], "bind_any": "loopback" },
+  "egress": { "allow": ["192.0.2.7:443", "tcp/198.51.100.0/24"],
+    "deny": ["198.51.100.9"] } }
+END
+works 'a plan with a network' "$lh" --policy "$tmp/net.json" --dry-run -- true
+loop="TCP, within this session; ports of the host's: 5432"
+also='open to the host: 3000-3009; a bind to any address is one to loopback'
+out='refused but for 192.0.2.7:443, tcp/198.51.100.0/24; never 198.51.100.9'
+grep -qx "loopback     $loop; $also" "$tmp/printed" &&
+	grep -qx "egress       $out" "$tmp/printed"
+ok $? 'says of the network what is open'
+works 'one without' "$lh" --policy reader --dry-run -- true
+grep -q '^loopback     none of its own$' "$tmp/printed" &&
+	grep -q '^egress       none$' "$tmp/printed"
+ok $? 'says that none is'
+
 works 'with -v' "$lh" --policy "$p" --dry-run -v -- true
 grep -q '/\.ssh  (builtin:credentials/\.ssh)$' "$tmp/printed" &&
 	grep -q ' /dev/null \[itself\]  (preset:system_runtime//dev/null)$' \
