@@ -27,6 +27,7 @@ struct denials {
 	__u64 serial;
 	int fd;			/* owned; -1: not open (yet) */
 	bool given;		/* by --denials: no default file */
+	const char *named;	/* the file that was given, borrowed; or NULL */
 
 	char path[4096];	/* of the file, once there is one, or "" */
 	int error;		/* of the first record that was not kept */

@@ -125,7 +125,7 @@ static void put_named(const struct run *r)
 	uint32_t i;
 
 	printf("roots        (r read, w write, x exec, d delete, R read-only, "
-	       "P protected, D denied, o own)\n");
+	       "P protected, D denied, o own, s sockets)\n");
 	for (i = 0; i < im->roots.count; i++) {
 		const char *path = image_string(im, root[i].path);
 		const char *rule = image_rule(im, root[i].rule);

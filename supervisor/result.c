@@ -164,7 +164,7 @@ static void put_denials(struct writer *w, const struct result *r)
 	writer_uint(w, "total", r->denials_total);
 	writer_uint(w, "lost", r->denials_lost);
 	writer_uint(w, "unwritten", d ? d->unwritten : 0);
-	writer_str(w, "file", d && d->path[0] ? d->path : NULL);
+	writer_str(w, "file", d ? d->path[0] ? d->path : d->named : NULL);
 	writer_open_map(w, "by_mechanism");
 	for (m = 0; m < MECHANISM_COUNT; m++)
 		writer_uint(w, mechanism_name(m), d ? d->by_mechanism[m] : 0);

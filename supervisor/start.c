@@ -211,6 +211,7 @@ static int denials_target(struct run *r, struct err *e)
 		return 0;
 	r->denials.given = true;
 	if (strncmp(arg, "fd:", 3)) {
+		r->denials.named = arg;
 		r->denials.fd = named_output(&r->id, "--denials", arg, true,
 					     writable(r), e);
 		return r->denials.fd < 0 ? r->denials.fd : 0;

@@ -104,6 +104,58 @@ static void quote(char *out, size_t size, const char *word)
 	out[o] = 0;
 }
 
+/* ADDRESS:PORT as the command line takes it. */
+static void destination(const struct event *ev, char *text, size_t size)
+{
+	char address[64];
+
+	event_address(ev, address, sizeof(address));
+	snprintf(text, size, ev->d.family == AF_INET6 ? "[%s]:%u" : "%s:%u",
+		 address, ev->d.port);
+}
+
+/* Or to any address, which is there too. */
+static bool is_loopback(const struct event *ev)
+{
+	static const __u8 zero[15];
+	const __u8 *a = ev->d.addr;
+
+	if (ev->d.family == AF_INET)
+		return a[0] == 127 || !memcmp(a, zero, 4);
+	return !memcmp(a, zero, 15) && a[15] <= 1;
+}
+
+/* What would open an address; false: it is no matter of one. */
+static bool net_advice(const struct event *ev, char *text, size_t size)
+{
+	bool near = is_loopback(ev), binds = ev->d.op == LH_OP_BIND;
+	char where[96];
+
+	if (ev->d.family != AF_INET && ev->d.family != AF_INET6)
+		return false;
+	destination(ev, where, sizeof(where));
+	if (ev->d.op == LH_OP_ACCEPT)
+		snprintf(text, size, "--publish-port would open a port of the "
+			 "session to the host");
+	else if (ev->d.why == LH_WHY_PEER && !binds)
+		snprintf(text, size, "--loopback-port %u would grant it",
+			 ev->d.port);
+	else if (ev->d.why == LH_WHY_PEER)
+		snprintf(text, size, "somebody else has that port");
+	else if (binds && near)
+		snprintf(text, size, "--allow-process-loopback grants "
+			 "loopback, and \"bind_any\": \"loopback\" what binds "
+			 "to any address");
+	else if (binds)
+		snprintf(text, size, "no policy grants a bind beyond loopback");
+	else if (near)
+		snprintf(text, size, "--allow-process-loopback would grant "
+			 "loopback inside the session");
+	else
+		snprintf(text, size, "--egress-allow %s would grant it", where);
+	return true;
+}
+
 static void advice(const struct denials *d, const struct event *ev,
 		   char *text, size_t size)
 {
@@ -111,7 +163,13 @@ static void advice(const struct denials *d, const struct event *ev,
 	char path[EVENT_PATH_MAX], word[1200];
 
 	switch (ev->d.why) {
+	case LH_WHY_PEER:
+		if (!net_advice(ev, text, size))
+			snprintf(text, size, "no flag grants it");
+		break;
 	case LH_WHY_NOT_GRANTED:
+		if (net_advice(ev, text, size))
+			break;
 		memcpy(path, ev->path, grant_len(ev));
 		path[grant_len(ev)] = 0;
 		quote(word, sizeof(word), path);
@@ -120,7 +178,8 @@ static void advice(const struct denials *d, const struct event *ev,
 			 ev->d.access & CHANGE ? "--rw" : "--ro", word);
 		break;
 	case LH_WHY_FAMILY:
-		snprintf(text, size, "this build grants no network");
+		snprintf(text, size, "no policy grants such a socket, or this "
+			 "one opens no network");
 		break;
 	case LH_WHY_NO_EXEC:
 		snprintf(text, size, "process.exec in capabilities and "

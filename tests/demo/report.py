@@ -21,7 +21,8 @@ EXPECTED = [
     ("link", "/private/token", ""),
     ("rename", "/private/token", ""),
     ("rename", "/private", ""),
-    ("socket", None, ""),
+    ("connect", None, ""),
+    ("send", None, ""),
     ("signal", None, ""),
     ("mkdir", "/sys/fs/cgroup", ""),
     ("open", "/cgroup.procs", ""),
@@ -43,7 +44,8 @@ def main(denials, result):
     print(f"\n{'seq':>4} {'n':>3} {'operation':10} {'rule':36} object")
     for r in records:
         thing = r.get("path") or r.get("other_path") or " ".join(
-            str(r[k]) for k in ("family", "target", "protocol") if k in r)
+            str(r[k]) for k in ("address", "port", "target_pid", "signal")
+            if k in r)
         print(f"{r['seq']:4} {r.get('count', 1):3} {r['operation']:10} "
               f"{shown(r.get('rule'), 36):36} {shown(thing, 50)}")
     print("\nresult:")

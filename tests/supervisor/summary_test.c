@@ -185,6 +185,51 @@ TEST_F(summary, a_socket_is_granted_by_a_flag_of_its_own)
 	EXPECT_NE(NULL, strstr(self->text, "connect /out/s"));
 }
 
+TEST_F(summary, an_address_is_opened_by_the_flag_that_opens_it)
+{
+	static const struct {
+		struct lh_denial d;
+		const char *words;
+	} all[] = {
+#define INET .family = AF_INET, .protocol = 6
+#define INET6 .family = AF_INET6, .protocol = 6
+		{ { INET, .op = LH_OP_CONNECT, .why = LH_WHY_NOT_GRANTED,
+		    .addr = { 192, 0, 2, 7 }, .port = 443 },
+		  "--egress-allow 192.0.2.7:443 would grant it" },
+		{ { INET6, .op = LH_OP_SEND, .why = LH_WHY_NOT_GRANTED,
+		    .addr = { 0x20, 1, 0xd, 0xb8, [15] = 1 }, .port = 53 },
+		  "--egress-allow [2001:db8::1]:53 would grant it" },
+		{ { INET, .op = LH_OP_CONNECT, .why = LH_WHY_PEER,
+		    .addr = { 127, 0, 0, 1 }, .port = 5432 },
+		  "--loopback-port 5432 would grant it" },
+		{ { INET6, .op = LH_OP_CONNECT, .why = LH_WHY_NOT_GRANTED,
+		    .addr = { [15] = 1 }, .port = 80 },
+		  "--allow-process-loopback would grant loopback" },
+		{ { INET, .op = LH_OP_BIND, .why = LH_WHY_NOT_GRANTED,
+		    .port = 3000 }, "\"bind_any\": \"loopback\"" },
+		{ { INET, .op = LH_OP_BIND, .why = LH_WHY_NOT_GRANTED,
+		    .addr = { 192, 0, 2, 7 }, .port = 3000 },
+		  "no policy grants a bind beyond loopback" },
+		{ { INET, .op = LH_OP_BIND, .why = LH_WHY_PEER,
+		    .addr = { 127, 0, 0, 1 }, .port = 3000 },
+		  "somebody else has that port" },
+		{ { INET, .op = LH_OP_ACCEPT, .why = LH_WHY_PEER,
+		    .addr = { 127, 0, 0, 1 }, .port = 50000 },
+		  "--publish-port would open" },
+		{ { INET, .op = LH_OP_CONNECT, .why = LH_WHY_DENIED,
+		    .addr = { 192, 0, 2, 7 }, .port = 443, .rule = 1 },
+		  "rule /read_only_roots/0 stands against it" },
+	};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		add(self, all[i].d, "", 0);
+		ASSERT_NE(NULL, said(self, 0));
+		EXPECT_NE(NULL, strstr(self->text, all[i].words)) {
+			TH_LOG("%s", self->text);
+		}
+	}
+}
+
 TEST_F(summary, helpers_of_the_system_are_expected_and_agents_are_not)
 {
 #define AT(path) path, sizeof(path)
