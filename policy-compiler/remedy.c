@@ -12,6 +12,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "edit.h"
+#include "net.h"
 #include "remedy.h"
 
 #define WRITES (LH_WRITE | LH_BECOME)
@@ -177,8 +178,8 @@ static int take_out(struct remedy *f, const char *pointer)
 	struct change_step s = { .kind = CHANGE_TAKE };
 	const char *quoted, *flag = NULL;
 
-	if (!v || v->type != JSON_STRING || !v->parent ||
-	    v->parent->type != JSON_LIST)
+	if (!v || (v->type != JSON_STRING && v->type != JSON_NUMBER) ||
+	    !v->parent || v->parent->type != JSON_LIST)
 		return remedy_none(f, "the rule is none of the policy's own");
 	/* As the policy stands, without the steps before this one. */
 	s.pointer = arena_print(&f->c->mem, "%.*s/%zu",
@@ -377,16 +378,53 @@ static int refuse(struct remedy *f)
 	return add_path(f, LIST_DENY, "--deny", f->a.object);
 }
 
-int remedy_propose(struct remedy *f)
+static bool is_loopback(const struct policy_net *n)
 {
-	bool inet = (f->q->op->kind == OPERATION_CONNECT ||
-		     f->q->op->kind == OPERATION_BIND) &&
-		    strncmp(f->q->object, "unix:", 5);
+	static const uint8_t zero[15];
 
-	if (inet && f->a.why != LH_WHY_ALLOW && *f->a.rule != '/')
+	return n->v6 ? !memcmp(n->addr, zero, 15) && n->addr[15] <= 1 :
+		n->addr[0] == 127 || !memcmp(n->addr, zero, 4);
+}
+
+/* An address beyond loopback is a rule's matter, and the level's. */
+static int open_address(struct remedy *f)
+{
+	struct change_step s = {
+		.kind = CHANGE_ADD, .pointer = "/egress/allow",
+		.flag = "--egress-allow", .flag_value = f->q->object,
+	};
+	struct policy_net n = { 0 };
+	bool near = net_parse(f->q->object, &n) || is_loopback(&n);
+
+	if (near)
 		return remedy_none(f, "allow_loopback, loopback_ports or "
 				   "bind_any of process_sandbox opens "
-				   "loopback, and egress.allow what is beyond");
+				   "loopback");
+	if (f->q->op->kind == OPERATION_BIND)
+		return remedy_none(f, "no policy grants a bind beyond "
+				   "loopback");
+	if (f->im->level < LEVEL_NETWORK)
+		return set_level(f, LEVEL_NETWORK);
+	s.value = f->q->object;
+	s.text = arena_print(&f->c->mem, "add \"%s\" to %s, or %s %s", s.value,
+			     s.pointer, s.flag, s.value);
+	return step(f, &s);
+}
+
+/* What a rule of the policy decides is that rule's. */
+static int turn_address(struct remedy *f)
+{
+	if (*f->a.rule == '/')
+		return take_out(f, f->a.rule);
+	return f->a.why == LH_WHY_ALLOW ? refuse(f) : open_address(f);
+}
+
+int remedy_propose(struct remedy *f)
+{
+	if ((f->q->op->kind == OPERATION_CONNECT ||
+	     f->q->op->kind == OPERATION_BIND) &&
+	    strncmp(f->q->object, "unix:", 5))
+		return turn_address(f);
 	switch (f->a.why) {
 	case LH_WHY_ALLOW:
 		return refuse(f);

@@ -333,5 +333,30 @@ verdict 3 default list /
 	grep -q '"rule":"/side_effect_level"' out
 ok $? "explain --json says why reader runs nothing"
 
+# What would turn the verdict on an address, tried before it is told.
+cat >proj/net.json <<-'END'
+	{ "version": 1, "side_effect_level": "network",
+	  "egress": { "allow": ["192.0.2.7:443"], "deny": ["198.51.100.9"] } }
+END
+turns() {
+	want=$1
+	shift
+	"$policy" explain "$@" -C "$tmp/proj" --home "$tmp/home" \
+		--user u >why 2>&1
+	grep -qxF "$want" why
+	ok $? "explain $*: $want"
+}
+turns '  change  take /egress/allow/0 out of the policy ("192.0.2.7:443")' \
+	proj/net.json connect 192.0.2.7:443
+turns '  change  take /egress/deny/0 out of the policy ("198.51.100.9")' \
+	proj/net.json connect 198.51.100.9:80
+for to in 192.0.2.7:80 10.1.2.3:53 '[2001:db8::1]:80' udp/192.0.2.7:9; do
+	turns "  change  add \"$to\" to /egress/allow, or --egress-allow $to" \
+		proj/net.json connect "$to"
+done
+turns '  change  "side_effect_level": "network"' worktree connect 192.0.2.7:80
+turns '  change  no policy grants a bind beyond loopback' \
+	worktree bind 192.0.2.1:80
+
 echo "1..$count"
 exit $failed
