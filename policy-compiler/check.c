@@ -183,7 +183,8 @@ static void check_effect(const struct policy *p, struct diags *d)
 			  &p->said[SAID_PROFILE] : &at, "no confinement: no "
 			  "rule of this policy is enforced, only its limits "
 			  "and its environment");
-	if (p->level == LEVEL_NETWORK && !p->net_count &&
+	/* A rule that is wrong was meant to grant one. */
+	if (p->level == LEVEL_NETWORK && !p->net_count && !d->errors &&
 	    p->egress_default == EGRESS_DENY) {
 		if (p->said[SAID_LEVEL].file)
 			at = p->said[SAID_LEVEL];

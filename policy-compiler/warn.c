@@ -357,6 +357,23 @@ static void warn_net(const struct warn *w)
 			warn_allow(w, &w->p->net[i]);
 }
 
+/* Without a loopback of its own a session has no port to open. */
+static void warn_ports(const struct warn *w)
+{
+	const uint32_t loopback = GRANT_LOOPBACK_TCP | GRANT_LOOPBACK_UDP;
+	size_t i;
+
+	if (w->p->grants & loopback)
+		return;
+	for (i = 0; i < w->p->port_count; i++)
+		if (w->p->ports[i].list == PORTS_PUBLISH)
+			diag_warn(w->d, &w->p->ports[i].at, "has no effect "
+				  "without allow_loopback: no port is bound");
+	if (w->p->bind_any != BIND_ANY_REFUSE)
+		diag_warn(w->d, &w->p->said[SAID_BIND_ANY], "has no effect "
+			  "without allow_loopback: no port is bound");
+}
+
 void policy_warn(const struct policy *p, const struct compile_options *o,
 		 const char *policy_file, struct diags *d)
 {
@@ -377,6 +394,7 @@ void policy_warn(const struct policy *p, const struct compile_options *o,
 	if (o->check && policy_file)
 		warn_own_file(&w, policy_file);
 	warn_net(&w);
+	warn_ports(&w);
 	free(w.seen);
 	arena_free(&w.mem);
 }

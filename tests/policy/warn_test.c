@@ -141,6 +141,18 @@ TEST(a_run_is_not_nagged)
 	free(said);
 }
 
+TEST(a_port_without_a_loopback_of_its_own)
+{
+	ROWS(
+	{ SANDBOX("\"publish_ports\":[3000]"),
+	  "/process_sandbox/publish_ports/0: has no effect" },
+	{ SANDBOX("\"bind_any\":\"loopback\""),
+	  "/process_sandbox/bind_any: has no effect" },
+	{ SANDBOX("\"publish_ports\":[3000],\"bind_any\":\"loopback\","
+		  "\"allow_tcp_loopback\":true"), NULL },
+	{ SANDBOX("\"loopback_ports\":[5432]"), NULL });
+}
+
 TEST(a_rule_of_egress_that_another_decides)
 {
 	ROWS(
