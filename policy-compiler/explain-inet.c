@@ -48,6 +48,14 @@ static int dest_of(const char *object, bool bind, struct lh_dest *d,
 	return 0;
 }
 
+bool explain_is_loopback(const char *object, bool bind)
+{
+	struct err e = { 0 };
+	struct lh_dest d;
+
+	return !dest_of(object, bind, &d, &e) && lh_dest_is_loopback(&d);
+}
+
 static void ask_bind(const struct image *im, const struct lh_dest *d,
 		     struct inet_answer *a)
 {

@@ -19,5 +19,7 @@ struct inet_answer {
 /* Connect to @object, or bind to it. 0, or negative errno with *e. */
 int explain_inet(const struct image *im, bool bind, const char *object,
 		 struct inet_answer *a, struct err *e);
+/* Is it an address of loopback? What is no address is none. */
+bool explain_is_loopback(const char *object, bool bind);
 
 #endif

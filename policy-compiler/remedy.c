@@ -12,7 +12,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "edit.h"
-#include "net.h"
+#include "explain-inet.h"
 #include "remedy.h"
 
 #define WRITES (LH_WRITE | LH_BECOME)
@@ -378,14 +378,6 @@ static int refuse(struct remedy *f)
 	return add_path(f, LIST_DENY, "--deny", f->a.object);
 }
 
-static bool is_loopback(const struct policy_net *n)
-{
-	static const uint8_t zero[15];
-
-	return n->v6 ? !memcmp(n->addr, zero, 15) && n->addr[15] <= 1 :
-		n->addr[0] == 127 || !memcmp(n->addr, zero, 4);
-}
-
 /* An address beyond loopback is a rule's matter, and the level's. */
 static int open_address(struct remedy *f)
 {
@@ -393,14 +385,13 @@ static int open_address(struct remedy *f)
 		.kind = CHANGE_ADD, .pointer = "/egress/allow",
 		.flag = "--egress-allow", .flag_value = f->q->object,
 	};
-	struct policy_net n = { 0 };
-	bool near = net_parse(f->q->object, &n) || is_loopback(&n);
+	bool binds = f->q->op->kind == OPERATION_BIND;
 
-	if (near)
+	if (explain_is_loopback(f->q->object, binds))
 		return remedy_none(f, "allow_loopback, loopback_ports or "
 				   "bind_any of process_sandbox opens "
 				   "loopback");
-	if (f->q->op->kind == OPERATION_BIND)
+	if (binds)
 		return remedy_none(f, "no policy grants a bind beyond "
 				   "loopback");
 	if (f->im->level < LEVEL_NETWORK)

@@ -4,32 +4,24 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../policy-compiler/parse.h"
+#include "../policy-compiler/edit.h"
 #include "cleanup.h"
 #include "plan.h"
 
 #define SHOWN 8		/* of a list; the rest is counted */
 
-static const struct json *member(const struct json *v, const char *key)
-{
-	const struct json *m;
+#define SANDBOX "/process_sandbox/"
 
-	for (m = v ? v->first : NULL; m; m = m->next)
-		if (m->key && !strcmp(m->key, key))
-			return m;
-	return NULL;
-}
-
-static bool is_true(const struct json *v, const char *key)
+static bool is_true(struct json_doc *doc, const char *pointer)
 {
-	const struct json *m = member(v, key);
+	const struct json *m = edit_find(doc, pointer);
 
 	return m && m->type == JSON_BOOL && m->truth;
 }
 
-static bool says(const struct json *v, const char *key, const char *word)
+static bool says(struct json_doc *doc, const char *pointer, const char *word)
 {
-	const struct json *m = member(v, key);
+	const struct json *m = edit_find(doc, pointer);
 
 	return m && m->type == JSON_STRING && !strcmp(m->text, word);
 }
@@ -49,25 +41,27 @@ static void put_list(FILE *out, const char *what, const struct json *list)
 		fprintf(out, " and %zu more", list->count - n);
 }
 
-static void put_loopback(FILE *out, const struct json *s)
+static void put_loopback(FILE *out, struct json_doc *doc)
 {
-	bool both = is_true(s, "allow_loopback");
+	bool both = is_true(doc, SANDBOX "allow_loopback");
 
-	if (!both && !is_true(s, "allow_tcp_loopback"))
+	if (!both && !is_true(doc, SANDBOX "allow_tcp_loopback"))
 		fputs("none of its own", out);
 	else
 		fprintf(out, "%s, within this session",
 			both ? "TCP and UDP" : "TCP");
-	put_list(out, "; ports of the host's:", member(s, "loopback_ports"));
-	put_list(out, "; open to the host:", member(s, "publish_ports"));
-	if (says(s, "bind_any", "loopback"))
+	put_list(out, "; ports of the host's:",
+		 edit_find(doc, SANDBOX "loopback_ports"));
+	put_list(out, "; open to the host:",
+		 edit_find(doc, SANDBOX "publish_ports"));
+	if (says(doc, SANDBOX "bind_any", "loopback"))
 		fputs("; a bind to any address is one to loopback", out);
 }
 
-static void put_egress(FILE *out, const struct json *egress, bool level)
+static void put_egress(FILE *out, struct json_doc *doc, bool level)
 {
-	const struct json *allow = member(egress, "allow");
-	bool all = says(egress, "default", "allow");
+	const struct json *allow = edit_find(doc, "/egress/allow");
+	bool all = says(doc, "/egress/default", "allow");
 
 	if (!level || (!all && (!allow || !allow->count))) {
 		fputs("none", out);
@@ -75,7 +69,7 @@ static void put_egress(FILE *out, const struct json *egress, bool level)
 	}
 	fputs(all ? "all but reserved addresses" : "refused", out);
 	put_list(out, all ? "; also" : " but for", allow);
-	put_list(out, "; never", member(egress, "deny"));
+	put_list(out, "; never", edit_find(doc, "/egress/deny"));
 }
 
 void plan_network(const struct run *r)
@@ -91,13 +85,12 @@ void plan_network(const struct run *r)
 			"", &doc, &d)) {
 		out = open_memstream(&loopback, &len);
 		if (out) {
-			put_loopback(out, member(doc.root, "process_sandbox"));
+			put_loopback(out, &doc);
 			fclose(out);
 		}
 		out = open_memstream(&egress, &len);
 		if (out) {
-			put_egress(out, member(doc.root, "egress"),
-				   im->level == LEVEL_NETWORK);
+			put_egress(out, &doc, im->level == LEVEL_NETWORK);
 			fclose(out);
 		}
 	}

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "../bpf/decide-net.h"
 #include "denials.h"
 #include "summary.h"
 
@@ -114,25 +115,17 @@ static void destination(const struct event *ev, char *text, size_t size)
 		 address, ev->d.port);
 }
 
-/* Or to any address, which is there too. */
-static bool is_loopback(const struct event *ev)
-{
-	static const __u8 zero[15];
-	const __u8 *a = ev->d.addr;
-
-	if (ev->d.family == AF_INET)
-		return a[0] == 127 || !memcmp(a, zero, 4);
-	return !memcmp(a, zero, 15) && a[15] <= 1;
-}
-
 /* What would open an address; false: it is no matter of one. */
 static bool net_advice(const struct event *ev, char *text, size_t size)
 {
-	bool near = is_loopback(ev), binds = ev->d.op == LH_OP_BIND;
+	struct lh_dest d = { .family = ev->d.family };
+	bool near, binds = ev->d.op == LH_OP_BIND;
 	char where[96];
 
 	if (ev->d.family != AF_INET && ev->d.family != AF_INET6)
 		return false;
+	memcpy(d.addr, ev->d.addr, sizeof(d.addr));
+	near = lh_dest_is_loopback(&d);
 	destination(ev, where, sizeof(where));
 	if (ev->d.op == LH_OP_ACCEPT)
 		snprintf(text, size, "--publish-port would open a port of the "

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../policy-compiler/edit.h"
 #include "../policy-compiler/policy.h"
 #include "confine.h"
 #include "say.h"
@@ -84,29 +85,18 @@ static void add_words(struct list *l, const char *what,
 		list_add(l, "%s: %s", what, w->word[i]);
 }
 
-static const struct json *member(const struct json *v, const char *key)
-{
-	const struct json *m;
-
-	for (m = v ? v->first : NULL; m; m = m->next)
-		if (m->key && !strcmp(m->key, key))
-			return m;
-	return NULL;
-}
-
 /* Does any rule of the policy, as it came out, let something out? */
 static bool lets_out(const struct image *im)
 {
 	struct json_doc doc = {};
 	struct diags d = {};
-	const struct json *egress, *allow, *otherwise;
+	const struct json *allow, *otherwise;
 	bool yes = false;
 
 	if (!json_parse((const char *)im + im->policy.offset, im->policy.count,
 			"", &doc, &d)) {
-		egress = member(doc.root, "egress");
-		allow = member(egress, "allow");
-		otherwise = member(egress, "default");
+		allow = edit_find(&doc, "/egress/allow");
+		otherwise = edit_find(&doc, "/egress/default");
 		yes = (allow && allow->count) ||
 		      (otherwise && otherwise->type == JSON_STRING &&
 		       !strcmp(otherwise->text, "allow"));

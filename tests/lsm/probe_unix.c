@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "local.h"
 #include "probe.h"
 
 #define WAIT_MS 10000
@@ -26,25 +27,11 @@ static int type_of(const char *s)
 		SOCK_SEQPACKET) | SOCK_CLOEXEC;
 }
 
-static socklen_t address(struct sockaddr_un *sa, const char *text)
-{
-	size_t len = strlen(text);
-
-	memset(sa, 0, sizeof(*sa));
-	sa->sun_family = AF_UNIX;
-	if (len >= sizeof(sa->sun_path))
-		return 0;
-	memcpy(sa->sun_path, text, len);
-	if (*text == '@')
-		sa->sun_path[0] = 0;
-	return offsetof(struct sockaddr_un, sun_path) + len + (*text != '@');
-}
-
 static int to(int fd, const char *text, int (*call)(int fd,
 					const struct sockaddr *sa, socklen_t n))
 {
 	struct sockaddr_un sa;
-	socklen_t n = address(&sa, text);
+	socklen_t n = local_address(&sa, text);
 
 	if (!n)
 		return ENAMETOOLONG;
@@ -97,7 +84,7 @@ static int send_to(int fd, const char *text, int by_message)
 
 	if (text) {
 		m.msg_name = &sa;
-		m.msg_namelen = address(&sa, text);
+		m.msg_namelen = local_address(&sa, text);
 	}
 	if (!by_message)
 		return sendto(fd, "hi", 2, MSG_NOSIGNAL, m.msg_name,
