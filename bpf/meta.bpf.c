@@ -18,19 +18,21 @@ static __always_inline int meta_refuses(struct lh_label *l, struct lh_ask *q,
 					struct dentry *d)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
-	__u32 verdict;
+	__u32 verdict, access = q->access;
 
 	if (!lh_session_of(l))
 		return 1;
-	/* Is it denied where it lies, however it is reached? */
-	verdict = lh_judge(l, q);
 	/*
 	 * With other credentials than its own a task asks for overlayfs, which
 	 * works below a file that was judged already.
 	 */
-	if (t->cred == t->real_cred)
-		verdict = mounts_judge(l, q, (__u64)BPF_CORE_READ(d, d_sb),
-				       verdict);
+	if (t->cred != t->real_cred)
+		return fs_record(l, q, lh_judge(l, q));
+	/* Is it denied where it lies, however it is reached? */
+	q->access = LH_STAT;
+	verdict = lh_judge(l, q);
+	q->access = access;
+	verdict = mounts_judge(l, q, (__u64)BPF_CORE_READ(d, d_sb), verdict);
 	return fs_record(l, q, verdict);
 }
 

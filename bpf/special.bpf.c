@@ -160,7 +160,7 @@ __noinline __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict)
 	if ((long)BPF_CORE_READ(m, mnt_ns) != MNT_NS_NONE)
 		return LH_WHY_OUTSIDE_MOUNT;
 	if (!(flags & MNT_INTERNAL))
-		return LH_WHY_ALLOW;
+		return lh_forbids(verdict) ? verdict : LH_WHY_ALLOW;
 	switch (q->magic) {
 	case TMPFS_MAGIC:
 	case HUGETLBFS_MAGIC:

@@ -29,6 +29,36 @@ __noinline int lh_settle(void)
 	return 0;
 }
 
+/*
+ * overlayfs changes its upper layer, of which no hook sees a path. The walk is
+ * made again, from the overlay into the layer as soon as it has the place.
+ */
+enum walk_layer {
+	LAYER_NONE,
+	LAYER_ABOVE,		/* still in the overlay */
+	LAYER_IN,
+};
+
+/*
+ * The dentry in the upper layer of what has this inode in an overlay, or 0. It
+ * comes after the inode in what overlayfs, a module, allocates for both.
+ */
+static __always_inline __u64 layer_of(__u64 inode)
+{
+	__u64 at = inode + bpf_core_type_size(struct inode), d = 0, up, dir;
+
+	if (!inode ||
+	    bpf_probe_read_kernel(&d, sizeof(d), (void *)at) || !d)
+		return 0;
+	up = (__u64)LH_READ_AS(struct dentry, d, d_parent);
+	dir = up ? (__u64)LH_READ_AS(struct dentry, up, d_inode) : 0;
+	/* Were it anything else, this would hardly be so. */
+	if (!dir || LH_READ_AS(struct inode, dir, i_sb) !=
+	    LH_READ_AS(struct dentry, d, d_sb))
+		return 0;
+	return d;
+}
+
 static __always_inline void walk_restart(struct lh_walk *w)
 {
 	struct vfsmount *mnt = (struct vfsmount *)w->start_mnt;
@@ -57,6 +87,8 @@ static __always_inline void walk_restart(struct lh_walk *w)
 	w->strayed = 0;
 	w->ungranted = 0;
 	w->self = 1;
+	if (w->layer)
+		w->layer = LAYER_ABOVE;
 }
 
 /* The chain has ended. 1: the walk is over; 0: it raced, once more. */
@@ -103,6 +135,18 @@ static __always_inline long walk_hop(struct lh_walk *w)
 	return 0;
 }
 
+/* 1: the walk is in the layer now. */
+static __always_inline int walk_into_layer(struct lh_walk *w, __u64 inode)
+{
+	__u64 d = layer_of(inode);
+
+	if (!d)
+		return 0;
+	w->dentry = d;
+	w->layer = LAYER_IN;
+	return 1;
+}
+
 struct lh_stride {
 	struct lh_session *s;
 	struct lh_label *l;
@@ -115,6 +159,10 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	__u32 bit, len;
 
 	inode = (__u64)LH_READ_AS(struct dentry, here, d_inode);
+	if (w->layer == LAYER_ABOVE && walk_into_layer(w, inode)) {
+		here = w->dentry;
+		inode = (__u64)LH_READ_AS(struct dentry, here, d_inode);
+	}
 	parent = (__u64)LH_READ_AS(struct dentry, here, d_parent);
 	w->inode = inode;
 	w->parent = parent;
@@ -149,7 +197,7 @@ static long walk_step(__u32 i, struct lh_stride *c)
 
 __noinline __u32 lh_rights(struct lh_label *l)
 {
-	return l ? WALK(l)->trail.rights : 0;
+	return l ? WALK(l)->rights : 0;
 }
 
 __noinline __u32 lh_mounts_seq(void)
@@ -157,12 +205,40 @@ __noinline __u32 lh_mounts_seq(void)
 	return SEQ(mount_lock);
 }
 
+static __always_inline __u32 walk_verdict(struct lh_walk *w, struct lh_ask *q,
+					  __u64 top)
+{
+	struct lh_verdict v = {};
+
+	if (!w->done)
+		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
+			LH_WHY_UNFINISHED;
+	if (q->access == LH_STAT || (w->special & LH_SPECIAL_FREE)) {
+		/* Only what is denied is hidden. */
+		if (!(w->trail.found & LH_FOUND_DENY))
+			return LH_WHY_ALLOW;
+		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
+	}
+	v = lh_trail_judge(&w->trail, q->access);
+	if (!w->start_mnt)	/* grants are by mount; what forbids is not */
+		return lh_forbids(v.why) ? v.why | (__u32)v.rule << 16 :
+		       LH_WHY_ALLOW;
+	/* A descriptor that was given may come from anywhere. */
+	if (v.why == LH_WHY_ALLOW && lh_trail_self(&w->trail, q->access))
+		return LH_WHY_ALLOW;
+	/* First: a memfd and its like have no parent, and so always stray. */
+	if (w->mount != top && v.why != LH_WHY_DENIED)
+		return lh_elsewhere(q, w->mount, v.why | (__u32)v.rule << 16);
+	if (w->strayed && v.why != LH_WHY_DENIED)
+		return LH_WHY_OUTSIDE_MOUNT;
+	return v.why | (__u32)v.rule << 16;
+}
+
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 {
 	struct lh_stride c = { .l = l };
-	struct lh_verdict v = {};
 	struct lh_walk *w;
-	__u32 slot, special;
+	__u32 slot, verdict;
 
 	if (!l || !q)
 		return LH_WHY_INTERNAL;
@@ -170,37 +246,30 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
 	if (!c.s)
 		return LH_WHY_INTERNAL;
-	special = lh_special(l, q);
-	if (special & LH_SPECIAL_DECIDED)
-		return special & 0xffff;
+	verdict = lh_special(l, q);
+	if (verdict & LH_SPECIAL_DECIDED)
+		return verdict & 0xffff;
 	w = WALK(l);
-	w->special = special;
+	w->special = verdict;
 	w->access = q->access;
 	w->mine = q->mine;
 	w->start_dentry = q->at.dentry;
 	w->start_mnt = q->at.mnt;
+	w->layer = LAYER_NONE;
 	w->tries = 0;
 	w->done = 0;
 	walk_restart(w);
 	bpf_loop(LH_WALK_MAX, walk_step, &c, 0);
-	if (!w->done)
-		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
-			LH_WHY_UNFINISHED;
-	if (q->access == LH_STAT || !q->at.mnt ||
-	    (w->special & LH_SPECIAL_FREE)) {
-		/* Only what is denied is hidden. */
-		if (!(w->trail.found & LH_FOUND_DENY))
-			return LH_WHY_ALLOW;
-		return LH_WHY_DENIED | (__u32)w->trail.rule_deny << 16;
-	}
-	v = lh_trail_judge(&w->trail, q->access);
-	/* A descriptor that was given may come from anywhere. */
-	if (v.why == LH_WHY_ALLOW && lh_trail_self(&w->trail, q->access))
-		return LH_WHY_ALLOW;
-	/* First: a memfd and its like have no parent, and so always stray. */
-	if (w->mount != c.s->top && v.why != LH_WHY_DENIED)
-		return lh_elsewhere(q, w->mount, v.why | (__u32)v.rule << 16);
-	if (w->strayed && v.why != LH_WHY_DENIED)
-		return LH_WHY_OUTSIDE_MOUNT;
-	return v.why | (__u32)v.rule << 16;
+	w->rights = w->trail.rights;
+	verdict = walk_verdict(w, q, c.s->top);
+	if ((verdict & 0xffff) != LH_WHY_ALLOW || q->magic != OVERLAY_MAGIC ||
+	    !q->at.mnt || !(q->access & LH_CHANGES))
+		return verdict;
+	w->start_mnt = 0;
+	w->layer = LAYER_ABOVE;
+	w->tries = 0;
+	w->done = 0;
+	walk_restart(w);
+	bpf_loop(LH_WALK_MAX, walk_step, &c, 0);
+	return walk_verdict(w, q, c.s->top);
 }

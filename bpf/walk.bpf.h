@@ -35,6 +35,13 @@ __u32 lh_rights(struct lh_label *l);
 __u32 lh_mounts_seq(void);
 int lh_settle(void);
 
+/* A rule says so, and not only that none grants. */
+static __always_inline int lh_forbids(__u16 why)
+{
+	return why == LH_WHY_DENIED || why == LH_WHY_PROTECTED ||
+	       why == LH_WHY_READ_ONLY || why == LH_WHY_PINNED;
+}
+
 /*
  * special.bpf.c. Before the walk: a verdict with DECIDED, or which rules the
  * walk may count, or FREE: granted, where nothing denies it. After it: the
@@ -64,6 +71,7 @@ __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict);
 #define DEVPTS_MAGIC 0x1cd1
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
+#define OVERLAY_MAGIC 0x794c7630
 #define MQUEUE_MAGIC 0x19800202
 #define PIPEFS_MAGIC 0x50495045
 #define SOCKFS_MAGIC 0x534f434b

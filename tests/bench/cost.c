@@ -104,6 +104,38 @@ static void do_rename(void)
 		die("rename");
 }
 
+static void do_create(void)
+{
+	static char name[600];
+	int fd;
+
+	if (!name[0])
+		snprintf(name, sizeof(name), "%s.made", file[1]);
+	fd = open(name, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+	if (fd < 0 || close(fd) || unlink(name))
+		die("create and unlink");
+}
+
+static void do_mkdir(void)
+{
+	static char name[600];
+
+	if (!name[0])
+		snprintf(name, sizeof(name), "%s.dir", file[1]);
+	if (mkdir(name, 0755) || rmdir(name))
+		die("mkdir and rmdir");
+}
+
+static void do_link(void)
+{
+	static char name[600];
+
+	if (!name[0])
+		snprintf(name, sizeof(name), "%s.link", file[1]);
+	if (link(file[1], name) || unlink(name))
+		die("link and unlink");
+}
+
 static void do_fork(void)
 {
 	pid_t pid = fork();
@@ -244,6 +276,9 @@ int main(int argc, char **argv)
 	measure(argv[1], "mmap+munmap", do_mmap, 500);
 	measure(argv[1], "mprotect*2", do_mprotect, 500);
 	measure(argv[1], "rename*2", do_rename, 200);
+	measure(argv[1], "create+unlink", do_create, 200);
+	measure(argv[1], "mkdir+rmdir", do_mkdir, 200);
+	measure(argv[1], "link+unlink", do_link, 200);
 	measure(argv[1], "fork+exit", do_fork, 30);
 	measure(argv[1], "fork+exec", do_exec, 30);
 	return 0;

@@ -14,12 +14,15 @@
 
 /*
  * DIR is the overlay; $DIR.l its layer below, where everything lies when the
- * session starts, $DIR.u the one above. $DIR.l/kept is denied as that alone.
+ * session starts, $DIR.u the one above. $DIR.l/ws/kept and $DIR.u/ws/shut are
+ * denied as that alone, and $DIR.u/ws/ro is read-only.
  */
 #define OVER(options)							\
 	"mkdir $DIR.l $DIR.u $DIR.w && cp -a $DIR/. $DIR.l && "		\
 	"mkdir $DIR.l/ws/kept && echo TEXT >$DIR.l/ws/kept/key && "	\
 	"echo TEXT >$DIR.l/ws/one && ln $DIR.l/ws/one $DIR.l/ws/two && "\
+	"for i in ro shut; do mkdir -p $DIR.u/ws/$i && "		\
+	"echo TEXT >$DIR.u/ws/$i/file; done && "			\
 	"chown -R $OWNER $DIR.l $DIR.u && mount -t overlay -o "		\
 	"lowerdir=$DIR.l,upperdir=$DIR.u,workdir=$DIR.w" options	\
 	" overlay $DIR"
@@ -48,14 +51,16 @@ FIXTURE_SETUP(overlay)
 {
 	struct policy p = { 0 };
 	struct world *w = world_make_on(TEST_USER, NULL, variant->after);
-	char more[512];
+	char more[512], ro[160];
 
 	self->w = w;
 	ASSERT_NE(NULL, w);
 	snprintf(self->low, sizeof(self->low), "%s.l", w->dir);
-	snprintf(more, sizeof(more), ",\"%s/ws/kept\",\"%s/ws/one\"",
-		 self->low, w->dir);
+	snprintf(more, sizeof(more), ",\"%s/ws/kept\",\"%s/ws/one\","
+		 "\"%s.u/ws/shut\"", self->low, w->dir, w->dir);
+	snprintf(ro, sizeof(ro), ",\"%s.u/ws/ro\"", w->dir);
 	p.deny = more;
+	p.ro = ro;
 	ASSERT_EQ(0, policy_write(w, &p));
 	ASSERT_EQ(0, session_start(&self->s, w, "s", NULL));
 	ASSERT_EQ(0, twin_start(&self->twin, w));
@@ -155,6 +160,49 @@ TEST_F(overlay, a_denied_file_of_a_layer_is_not_read_through_it)
 	/* the kernel's limit: without an index it is two files */
 	EXPECT_EQ(variant->one_inode ? EACCES : 0,
 		  ask(&self->s, "open", "two", "r"));
+}
+
+/* A name in the layer above, of which the overlay's own path says nothing. */
+TEST_F(overlay, no_name_comes_or_goes_where_a_layer_forbids_it)
+{
+	static const char *const place[] = { "ro", "shut" };
+
+	for (int i = 0; i < 2; i++) {
+		const char *dir = place[i];
+		char file[32], new[32];
+
+		snprintf(file, sizeof(file), "%s/file", dir);
+		snprintf(new, sizeof(new), "%s/new", dir);
+		REFUSED("write", new, "x");
+		REFUSED("write", file, "x");
+		REFUSED("mkdir", new);
+		REFUSED("symlink", "x", new);
+		REFUSED("mknod", new, "f");
+		REFUSED("link", "file", new);
+		REFUSED("rename", "file", new);
+		REFUSED("rename", file, "out");
+		REFUSED("rename", dir, "moved");
+		REFUSED("unlink", file);
+		REFUSED("chmod", file, "600");
+		REFUSED("utimes", file);
+		REFUSED("setxattr", file, "user.a");
+		EXPECT_FALSE(exists(at(self->w, "ws/out")));
+		EXPECT_TRUE(holds(at(self->w, "ws/%s/file", dir),
+				  "TEXT\n"));
+	}
+	DONE("open", "ro/file", "r");
+	REFUSED("open", "shut/file", "r");
+	/* beside them work goes on, and the layers' own names are no matter */
+	DONE("mkdir", "new");
+	DONE("rename", "file", "new/file");
+	DONE("link", "new/file", "new/second");
+	DONE("symlink", "x", "new/link");
+	DONE("mknod", "new/fifo", "f");
+	DONE("utimes", "new/file");
+	DONE("unlink", "new/file");
+	EXPECT_EQ(0, ask(&self->twin, "write", "ro/new", "x"));
+	EXPECT_EQ(0, ask(&self->twin, "rename", "ro/new", "shut/new"));
+	EXPECT_EQ(0, ask(&self->twin, "unlink", "shut/new"));
 }
 
 /* A second overlay, made during the session inside the workspace. */
