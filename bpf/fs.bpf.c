@@ -47,6 +47,12 @@ static __always_inline __u64 backing_dentry(struct inode *inode)
 	return alias ? alias - bpf_core_field_offset(none->d_u.d_alias) : 0;
 }
 
+/*
+ * What a program returns. Nothing but the look at who asks is in it, the rest
+ * lies in a function of its own: a task of the host pays for no more.
+ */
+#define FS_RESULT(refused) (lh_outside() ? 0 : LH_RESULT(refused, EACCES))
+
 #define USES (LH_READ | LH_EXEC)
 
 _Static_assert(LH_READ == LH_ROOT_READ && LH_EXEC == LH_ROOT_EXEC, "bits");
@@ -153,14 +159,11 @@ static __noinline int open_refused(struct file *file)
 SEC("lsm/file_open")
 int BPF_PROG(fs_file_open, struct file *file)
 {
-	if (lh_outside())
-		return 0;
-	return LH_RESULT(open_refused(file), EACCES);
+	return FS_RESULT(open_refused(file));
 }
 
-SEC("lsm/path_mknod")
-int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
-	     umode_t mode, unsigned int dev)
+static __noinline int mknod_refused(const struct path *dir,
+				    struct dentry *dentry, umode_t mode)
 {
 	struct lh_label *l = lh_label_current();
 	__u32 type = mode & S_IFMT;
@@ -190,12 +193,18 @@ int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
 		refused = fs_refuses_kind(l, &q, LH_WHY_SETID);
 	else
 		refused = fs_refuses(l, &q);
-	return LH_RESULT(refused, EACCES);
+	return refused;
 }
 
-SEC("lsm/path_mkdir")
-int BPF_PROG(fs_path_mkdir, const struct path *dir, struct dentry *dentry,
-	     umode_t mode)
+SEC("lsm/path_mknod")
+int BPF_PROG(fs_path_mknod, const struct path *dir, struct dentry *dentry,
+	     umode_t mode, unsigned int dev)
+{
+	return FS_RESULT(mknod_refused(dir, dentry, mode));
+}
+
+static __noinline int mkdir_refused(const struct path *dir,
+				    struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -204,12 +213,18 @@ int BPF_PROG(fs_path_mkdir, const struct path *dir, struct dentry *dentry,
 	struct lh_ask q = FS_ASK(dentry, dir->mnt, MKDIR, path_mkdir,
 				 LH_WRITE | LH_ODD);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
 }
 
-SEC("lsm/path_symlink")
-int BPF_PROG(fs_path_symlink, const struct path *dir, struct dentry *dentry,
-	     const char *old_name)
+SEC("lsm/path_mkdir")
+int BPF_PROG(fs_path_mkdir, const struct path *dir, struct dentry *dentry,
+	     umode_t mode)
+{
+	return FS_RESULT(mkdir_refused(dir, dentry));
+}
+
+static __noinline int symlink_refused(const struct path *dir,
+				      struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -219,12 +234,18 @@ int BPF_PROG(fs_path_symlink, const struct path *dir, struct dentry *dentry,
 	struct lh_ask q = FS_ASK(dentry, dir->mnt, SYMLINK, path_symlink,
 				 LH_WRITE | LH_BECOME | LH_ODD);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
 }
 
-SEC("lsm/path_link")
-int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
-	     struct dentry *dentry)
+SEC("lsm/path_symlink")
+int BPF_PROG(fs_path_symlink, const struct path *dir, struct dentry *dentry,
+	     const char *old_name)
+{
+	return FS_RESULT(symlink_refused(dir, dentry));
+}
+
+static __noinline int link_refused(struct dentry *old, const struct path *dir,
+				   struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -239,11 +260,18 @@ int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
 	to.flags = LH_DENIAL_OTHER;
 	to.access |= arrives(old);	/* it may be a symbolic link */
 	/* A listener is known by the name that it was bound to. */
-	return LH_RESULT(fs_refuses_both(l, &from, &to, 0, 0), EACCES);
+	return fs_refuses_both(l, &from, &to, 0, 0);
 }
 
-SEC("lsm/path_unlink")
-int BPF_PROG(fs_path_unlink, const struct path *dir, struct dentry *dentry)
+SEC("lsm/path_link")
+int BPF_PROG(fs_path_link, struct dentry *old, const struct path *dir,
+	     struct dentry *dentry)
+{
+	return FS_RESULT(link_refused(old, dir, dentry));
+}
+
+static __noinline int unlink_refused(const struct path *dir,
+				     struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -252,11 +280,17 @@ int BPF_PROG(fs_path_unlink, const struct path *dir, struct dentry *dentry)
 	struct lh_ask q = FS_ASK(dentry, dir->mnt, UNLINK, path_unlink,
 				 LH_REMOVE);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
 }
 
-SEC("lsm/path_rmdir")
-int BPF_PROG(fs_path_rmdir, const struct path *dir, struct dentry *dentry)
+SEC("lsm/path_unlink")
+int BPF_PROG(fs_path_unlink, const struct path *dir, struct dentry *dentry)
+{
+	return FS_RESULT(unlink_refused(dir, dentry));
+}
+
+static __noinline int rmdir_refused(const struct path *dir,
+				    struct dentry *dentry)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -265,9 +299,16 @@ int BPF_PROG(fs_path_rmdir, const struct path *dir, struct dentry *dentry)
 	struct lh_ask q = FS_ASK(dentry, dir->mnt, RMDIR, path_rmdir,
 				 LH_REMOVE);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
 }
 
+SEC("lsm/path_rmdir")
+int BPF_PROG(fs_path_rmdir, const struct path *dir, struct dentry *dentry)
+{
+	return FS_RESULT(rmdir_refused(dir, dentry));
+}
+
+/* No function of its own: on 6.1 the stack is full. */
 SEC("lsm/path_rename")
 int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 	     const struct path *new_dir, struct dentry *new,
@@ -306,8 +347,7 @@ int BPF_PROG(fs_path_rename, const struct path *old_dir, struct dentry *old,
 				(may_listen(new) ? LISTENS_TO : 0)), EACCES);
 }
 
-SEC("lsm/path_truncate")
-int BPF_PROG(fs_path_truncate, const struct path *path)
+static __noinline int truncate_refused(const struct path *path)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -317,11 +357,16 @@ int BPF_PROG(fs_path_truncate, const struct path *path)
 	struct lh_ask q = FS_ASK(d, path->mnt, TRUNCATE, path_truncate,
 				 LH_WRITE);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
 }
 
-SEC("lsm/path_chmod")
-int BPF_PROG(fs_path_chmod, const struct path *path, umode_t mode)
+SEC("lsm/path_truncate")
+int BPF_PROG(fs_path_truncate, const struct path *path)
+{
+	return FS_RESULT(truncate_refused(path));
+}
+
+static __noinline int chmod_refused(const struct path *path, umode_t mode)
 {
 	struct lh_label *l = lh_label_current();
 	int refused;
@@ -335,11 +380,16 @@ int BPF_PROG(fs_path_chmod, const struct path *path, umode_t mode)
 		refused = fs_refuses_kind(l, &q, LH_WHY_SETID);
 	else
 		refused = fs_refuses(l, &q);
-	return LH_RESULT(refused, EACCES);
+	return refused;
 }
 
-SEC("lsm/path_chown")
-int BPF_PROG(fs_path_chown, const struct path *path, __u64 uid, __u64 gid)
+SEC("lsm/path_chmod")
+int BPF_PROG(fs_path_chmod, const struct path *path, umode_t mode)
+{
+	return FS_RESULT(chmod_refused(path, mode));
+}
+
+static __noinline int chown_refused(const struct path *path)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -348,7 +398,13 @@ int BPF_PROG(fs_path_chown, const struct path *path, __u64 uid, __u64 gid)
 	struct dentry *d = path->dentry;
 	struct lh_ask q = FS_ASK(d, path->mnt, CHOWN, path_chown, LH_WRITE);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
+}
+
+SEC("lsm/path_chown")
+int BPF_PROG(fs_path_chown, const struct path *path, __u64 uid, __u64 gid)
+{
+	return FS_RESULT(chown_refused(path));
 }
 
 static __noinline int stat_refused(const struct path *path)
@@ -366,14 +422,10 @@ static __noinline int stat_refused(const struct path *path)
 SEC("lsm/inode_getattr")
 int BPF_PROG(fs_inode_getattr, const struct path *path)
 {
-	if (lh_outside())
-		return 0;
-	return LH_RESULT(stat_refused(path), EACCES);
+	return FS_RESULT(stat_refused(path));
 }
 
-SEC("lsm/path_notify")
-int BPF_PROG(fs_path_notify, const struct path *path, __u64 mask,
-	     unsigned int type)
+static __noinline int notify_refused(const struct path *path)
 {
 	struct lh_label *l = lh_label_current();
 
@@ -383,7 +435,14 @@ int BPF_PROG(fs_path_notify, const struct path *path, __u64 mask,
 	struct dentry *d = path->dentry;
 	struct lh_ask q = FS_ASK(d, path->mnt, WATCH, path_notify, LH_READ);
 
-	return LH_RESULT(fs_refuses(l, &q), EACCES);
+	return fs_refuses(l, &q);
+}
+
+SEC("lsm/path_notify")
+int BPF_PROG(fs_path_notify, const struct path *path, __u64 mask,
+	     unsigned int type)
+{
+	return FS_RESULT(notify_refused(path));
 }
 
 static __noinline int receive_refused(struct file *file)
