@@ -471,13 +471,11 @@ int BPF_PROG(fs_file_receive, struct file *file)
 	return LH_RESULT(receive_refused(file), EACCES);
 }
 
-SEC("lsm/inode_alloc_security")
-int BPF_PROG(fs_inode_alloc_security, struct inode *inode)
+static __noinline int made_failed(struct inode *inode)
 {
 	struct lh_label *l = lh_label_current();
 	struct lh_session *s;
 	__u64 magic, serial;
-	int failed = 0;
 
 	if (!l)
 		return 0;
@@ -488,8 +486,12 @@ int BPF_PROG(fs_inode_alloc_security, struct inode *inode)
 	s = magic == MQUEUE_MAGIC ? lh_session_of(l) : NULL;
 	if (s)
 		s->made = 1;
-	if (!bpf_inode_storage_get(&lh_made, inode, &serial,
-				   BPF_LOCAL_STORAGE_GET_F_CREATE))
-		failed = 1;
-	return LH_RESULT(failed, ENOMEM);
+	return !bpf_inode_storage_get(&lh_made, inode, &serial,
+				      BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+SEC("lsm/inode_alloc_security")
+int BPF_PROG(fs_inode_alloc_security, struct inode *inode)
+{
+	return lh_outside() ? 0 : LH_RESULT(made_failed(inode), ENOMEM);
 }

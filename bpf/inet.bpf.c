@@ -175,17 +175,25 @@ int BPF_PROG(inet_socket_bind, struct socket *sock, struct sockaddr *address,
 	return a.l ? inet_result(inet_judge(&a, sock->sk)) : 0;
 }
 
+static __noinline int inet_connect(struct socket *sock, __u64 address,
+				   __u32 len)
+{
+	struct inet_ask a = {
+		.address = address, .len = len, .op = LH_OP_CONNECT,
+		.hook = LH_HOOK_socket_connect,
+	};
+
+	a.l = lh_label_current();
+	return a.l ? inet_judge(&a, sock->sk) : PASS;
+}
+
 SEC("lsm/socket_connect")
 int BPF_PROG(inet_socket_connect, struct socket *sock,
 	     struct sockaddr *address, int addrlen)
 {
-	struct inet_ask a = {
-		.address = (__u64)address, .len = addrlen,
-		.op = LH_OP_CONNECT, .hook = LH_HOOK_socket_connect,
-	};
-
-	a.l = lh_label_current();
-	return a.l ? inet_result(inet_judge(&a, sock->sk)) : 0;
+	if (lh_outside())
+		return 0;
+	return inet_result(inet_connect(sock, (__u64)address, addrlen));
 }
 
 static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)

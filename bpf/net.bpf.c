@@ -18,45 +18,53 @@ static __noinline int net_refuse(struct lh_label *l, struct lh_report *r)
 	return 1;
 }
 
-SEC("lsm/socket_create")
-int BPF_PROG(net_socket_create, int family, int type, int protocol, int kern)
+static __noinline int net_create_refused(int family, int type, int protocol)
 {
 	struct lh_label *l = lh_label_current();
-
 	struct lh_session *s;
 
-	if (!l || kern)
+	if (!l)
 		return 0;
 	s = lh_session_of(l);
 	if (!s || lh_socket_may(s->flags, family, type, protocol))
-		return LH_RESULT(!s, EPERM);
+		return !s;
 	struct lh_report r = LH_REPORT(l, SOCKET, socket_create, FAMILY,
 				       EPERM);
 
 	r.family = family;
 	r.protocol = protocol;
 	r.arg = type;
-	return LH_RESULT(net_refuse(l, &r), EPERM);
+	return net_refuse(l, &r);
+}
+
+SEC("lsm/socket_create")
+int BPF_PROG(net_socket_create, int family, int type, int protocol, int kern)
+{
+	if (lh_outside() || kern)
+		return 0;
+	return LH_RESULT(net_create_refused(family, type, protocol), EPERM);
+}
+
+static __noinline int net_label_failed(struct sock *sk)
+{
+	struct lh_label *l = lh_label_current();
+	__u64 serial;
+
+	if (!l)
+		return 0;
+	serial = l->serial;
+	return !sk || !bpf_sk_storage_get(&lh_sockets, sk, &serial,
+					  BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 SEC("lsm/socket_post_create")
 int BPF_PROG(net_socket_post_create, struct socket *sock, int family, int type,
 	     int protocol, int kern)
 {
-	struct lh_label *l = lh_label_current();
-	struct sock *sk;
-	__u64 serial;
-	int refused = 0;
-
 	/* Multipath TCP opens a TCP socket of the kernel's for each path. */
-	if (!l || (kern && protocol != LH_TCP))
+	if (lh_outside() || (kern && protocol != LH_TCP))
 		return 0;
-	sk = sock->sk;
-	serial = l->serial;
-	if (!sk || !bpf_sk_storage_get(&lh_sockets, sk, &serial,
-				       BPF_LOCAL_STORAGE_GET_F_CREATE))
-		refused = 1;
-	return LH_RESULT(refused, ENOMEM);
+	return LH_RESULT(net_label_failed(sock->sk), ENOMEM);
 }
 
 #define NR_CONNECT 42
@@ -122,62 +130,64 @@ static __always_inline int unix_refuses(struct lh_label *l, struct lh_ask *q,
 	return fs_record(l, q, mounts_judge(l, q, sb, verdict));
 }
 
-SEC("lsm/unix_stream_connect")
-int BPF_PROG(net_unix_stream_connect, struct sock *sock, struct sock *other,
-	     struct sock *newsk)
+static __noinline int unix_connect_refused(struct sock *other,
+					   struct sock *newsk)
 {
 	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_CONNECT,
 			    .hook = LH_HOOK_unix_stream_connect };
-	struct lh_label *l;
+	struct lh_label *l = lh_label_current();
 	__u64 *owner, serial;
-	int refused = 0;
 
-	if (lh_outside())
-		return 0;
-	l = lh_label_current();
 	if (!l)
 		return 0;
 	serial = l->serial;
 	owner = bpf_sk_storage_get(&lh_sockets, other, 0, 0);
-	if (owner && *owner == serial && lh_session_of(l)) {
-		/* What accept() returns is the session's too. */
-		if (!bpf_sk_storage_get(&lh_sockets, newsk, &serial,
-					BPF_LOCAL_STORAGE_GET_F_CREATE))
-			refused = 1;
-		return LH_RESULT(refused, ENOMEM);
-	}
-	return LH_RESULT(unix_refuses(l, &q, other, owner != NULL), EACCES);
+	/* What accept() returns is the session's too. */
+	if (owner && *owner == serial && lh_session_of(l))
+		return !bpf_sk_storage_get(&lh_sockets, newsk, &serial,
+					   BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return unix_refuses(l, &q, other, owner != NULL);
 }
 
-SEC("lsm/unix_may_send")
-int BPF_PROG(net_unix_may_send, struct socket *sock, struct socket *other)
+SEC("lsm/unix_stream_connect")
+int BPF_PROG(net_unix_stream_connect, struct sock *sock, struct sock *other,
+	     struct sock *newsk)
+{
+	if (lh_outside())
+		return 0;
+	return LH_RESULT(unix_connect_refused(other, newsk), EACCES);
+}
+
+static __noinline int unix_send_refused(struct sock *from, struct sock *to)
 {
 	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_SEND,
 			    .hook = LH_HOOK_unix_may_send };
-	struct lh_label *l;
-	struct sock *to, *from;
+	struct lh_label *l = lh_label_current();
 	__u64 *owner;
 
-	if (lh_outside())
-		return 0;
-	l = lh_label_current();
 	if (!l)
 		return 0;
-	to = other->sk;
-	from = sock->sk;
 	if (!to || !from)
-		return LH_RESULT(1, EACCES);
+		return 1;
 	owner = bpf_sk_storage_get(&lh_sockets, to, 0, 0);
 	if (owner && *owner == l->serial)
-		return LH_RESULT(!lh_session_of(l), EACCES);
+		return !lh_session_of(l);
 	/* A connected socket that the session was given goes on working. */
 	if (!bpf_sk_storage_get(&lh_sockets, from, 0, 0)) {
 		struct unix_sock *u = (struct unix_sock *)from;
 
 		if (BPF_CORE_READ(u, peer) == to)
-			return LH_RESULT(!lh_session_of(l), EACCES);
+			return !lh_session_of(l);
 	}
 	if (is_connecting())
 		q.op = LH_OP_CONNECT;
-	return LH_RESULT(unix_refuses(l, &q, to, owner != NULL), EACCES);
+	return unix_refuses(l, &q, to, owner != NULL);
+}
+
+SEC("lsm/unix_may_send")
+int BPF_PROG(net_unix_may_send, struct socket *sock, struct socket *other)
+{
+	if (lh_outside())
+		return 0;
+	return LH_RESULT(unix_send_refused(sock->sk, other->sk), EACCES);
 }

@@ -3,10 +3,15 @@
  * cost [--landlock] COLUMN DIR: what calls cost below DIR, one line a call:
  * COLUMN NAME NANOSECONDS. In a guest that counts instructions as nanoseconds
  * these are instructions. Each is the least of several rounds.
+ * cost --connect COLUMN NAME ADDRESS PORT: a connection to what --listen made.
+ * cost --listen ADDRESS PORT: say "up"; leave all that come where they are,
+ * until the standard input ends.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <linux/landlock.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +19,10 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -26,6 +33,9 @@
 static char file[DEPTHS + 1][512];	/* [n]: below n directories of DIR */
 static char self[512];			/* a copy of this program in DIR */
 static int depth;
+static struct sockaddr_in peer;		/* who is connected to, and sent to */
+static struct sockaddr_un place;
+static int listener;
 
 static void die(const char *what)
 {
@@ -163,6 +173,113 @@ static void do_exec(void)
 		die("exec");
 }
 
+static int make_socket(int family, int type)
+{
+	int fd = socket(family, type | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		die("socket");
+	return fd;
+}
+
+/* Nothing of it shall wait after its end, and be in the way of the next. */
+static int dial(void)
+{
+	static const struct linger reset = { .l_onoff = 1 };
+	int fd = make_socket(AF_INET, SOCK_STREAM);
+
+	if (connect(fd, (struct sockaddr *)&peer, sizeof(peer)) ||
+	    setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset)))
+		die("connect");
+	return fd;
+}
+
+/* To nobody who accepts: what a connection costs its own side. */
+static void do_dial(void)
+{
+	close(dial());
+}
+
+static void take(int fd)
+{
+	int got = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (got < 0)
+		die("accept");
+	close(fd);
+	close(got);
+}
+
+static void do_tcp(void)
+{
+	take(dial());
+}
+
+static void do_unix(void)
+{
+	int fd = make_socket(AF_UNIX, SOCK_STREAM);
+
+	if (connect(fd, (struct sockaddr *)&place, sizeof(place)))
+		die(place.sun_path);
+	take(fd);
+}
+
+/* The receiver reads it: a queue that is full is cheap to send to. */
+static void do_send(void)
+{
+	static int fd = -1;
+	char c;
+
+	if (fd < 0)
+		fd = make_socket(AF_INET, SOCK_DGRAM);
+	if (sendto(fd, "x", 1, 0, (struct sockaddr *)&peer,
+		   sizeof(peer)) != 1 || recv(listener, &c, 1, 0) != 1)
+		die("sendto");
+}
+
+static void do_send_connected(void)
+{
+	static int fd = -1;
+	char c;
+
+	if (fd < 0) {
+		fd = make_socket(AF_INET, SOCK_DGRAM);
+		if (connect(fd, (struct sockaddr *)&peer, sizeof(peer)))
+			die("connect");
+	}
+	if (send(fd, "x", 1, 0) != 1 || recv(listener, &c, 1, 0) != 1)
+		die("send");
+}
+
+/* A socket of our own at a port of 127.0.0.1 that .peer then names. */
+static void serve(int type)
+{
+	socklen_t len = sizeof(peer);
+
+	close(listener);
+	listener = make_socket(AF_INET, type);
+	peer = (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	if (bind(listener, (struct sockaddr *)&peer, len) ||
+	    (type == SOCK_STREAM && listen(listener, 16)) ||
+	    getsockname(listener, (struct sockaddr *)&peer, &len))
+		die("bind");
+}
+
+static void serve_at(const char *dir)
+{
+	close(listener);
+	listener = make_socket(AF_UNIX, SOCK_STREAM);
+	place.sun_family = AF_UNIX;
+	snprintf(place.sun_path, sizeof(place.sun_path), "%s/s", dir);
+	unlink(place.sun_path);
+	if (bind(listener, (struct sockaddr *)&place, sizeof(place)) ||
+	    listen(listener, 16))
+		die(place.sun_path);
+}
+
 static void measure(const char *column, const char *name, void (*call)(void),
 		    int times)
 {
@@ -248,6 +365,39 @@ static void landlock(const char *dir)
 	close(set);
 }
 
+static void name_peer(const char *address, const char *port)
+{
+	peer.sin_family = AF_INET;
+	peer.sin_port = htons(atoi(port));
+	if (inet_pton(AF_INET, address, &peer.sin_addr) != 1)
+		die(address);
+}
+
+static int listen_only(const char *address, const char *port)
+{
+	char c;
+
+	name_peer(address, port);
+	listener = make_socket(AF_INET, SOCK_STREAM);
+	if (bind(listener, (struct sockaddr *)&peer, sizeof(peer)) ||
+	    listen(listener, 1 << 15))
+		die(address);
+	puts("up");
+	fflush(stdout);
+	return read(0, &c, 1) < 0;
+}
+
+static void measure_sockets(const char *column, const char *dir)
+{
+	serve(SOCK_STREAM);
+	measure(column, "tcp-connect", do_tcp, 100);
+	serve(SOCK_DGRAM);
+	measure(column, "udp-sendto", do_send, 500);
+	measure(column, "udp-send", do_send_connected, 500);
+	serve_at(dir);
+	measure(column, "unix-connect", do_unix, 200);
+}
+
 int main(int argc, char **argv)
 {
 	static const int depths[] = { 1, 4, 8, 16 };
@@ -256,6 +406,13 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "exit"))
 		return 0;
+	if (argc == 4 && !strcmp(argv[1], "--listen"))
+		return listen_only(argv[2], argv[3]);
+	if (argc == 6 && !strcmp(argv[1], "--connect")) {
+		name_peer(argv[4], argv[5]);
+		measure(argv[2], argv[3], do_dial, 100);
+		return 0;
+	}
 	argv += confined;
 	if (argc - confined != 3) {
 		fprintf(stderr, "usage: cost [--landlock] COLUMN DIR\n");
@@ -281,5 +438,6 @@ int main(int argc, char **argv)
 	measure(argv[1], "link+unlink", do_link, 200);
 	measure(argv[1], "fork+exit", do_fork, 30);
 	measure(argv[1], "fork+exec", do_exec, 30);
+	measure_sockets(argv[1], argv[2]);
 	return 0;
 }
