@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 3
+#define LH_ABI 4
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -279,6 +279,7 @@ enum lh_op {
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
 	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA, LH_OP_ACCEPT,
+	LH_OP_JOIN, LH_OP_OPTION,
 	LH_OP_COUNT,
 };
 
@@ -327,7 +328,7 @@ struct lh_denial {
 	__u16 path_len;		/* bytes of the tail */
 	__u16 other_len;
 	__u16 exe_len;
-	__u16 pad;
+	__u16 local_port;	/* of the session's end, or 0; host order */
 };
 
 /* Which hook refused: the name in the record is the kernel's. */
@@ -348,7 +349,8 @@ struct lh_denial {
 	X(inode_get_acl) X(file_receive) X(ipc_permission) X(shm_shmctl) \
 	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
 	X(socket_listen) X(cgroup_bind) X(cgroup_connect) X(cgroup_sendmsg) \
-	X(cgroup_skb_egress) X(cgroup_skb_ingress)
+	X(cgroup_skb_egress) X(cgroup_skb_ingress) X(socket_setsockopt) \
+	X(cgroup_setsockopt)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

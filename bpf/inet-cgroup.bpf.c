@@ -8,9 +8,8 @@
  *   cgroup_skb/egress   each SYN and datagram, with what is on the wire
  *   cgroup_skb/ingress  who knocks: itself, or at a port that is published
  */
-#include "inet.bpf.h"
+#include "pair.bpf.h"
 
-#define LO 1			/* ifindex of the loopback device */
 #define HOST_LOOPBACK 0x7f000001u
 #define FRESH 2000000000ULL	/* ns that a datagram's sender is remembered */
 
@@ -20,31 +19,6 @@ struct {
 	__type(key, struct lh_flow);
 	__type(value, __u64);
 } lh_flows SEC(".maps");
-
-/* Both ends; .peer is the other one, .own that of the session's socket. */
-struct pair {
-	struct lh_question q;	/* q.d: the peer */
-	struct lh_dest own;
-	struct lh_session *s;
-	__u16 op, hook;
-};
-
-static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
-{
-	__u64 *owner = sk ? bpf_sk_storage_get(&lh_sockets, sk, 0, 0) : NULL;
-	__u32 slot;
-
-	if (!owner)
-		return false;
-	p->q.serial = *owner;
-	slot = lh_slot_of(p->q.serial);
-	p->s = bpf_map_lookup_elem(&lh_sessions, &slot);
-	if (p->s && p->s->serial == p->q.serial && p->s->state == LH_LIVE)
-		p->q.flags = p->s->flags;
-	else
-		p->s = NULL;		/* over: nothing passes */
-	return true;
-}
 
 static __always_inline void flow_key(struct lh_flow *f, const struct pair *p,
 				     __u16 kind)
@@ -74,31 +48,6 @@ static __noinline __u64 flow_time(struct pair *p, __u16 kind)
 	flow_key(&f, p, kind);
 	t = bpf_map_lookup_elem(&lh_flows, &f);
 	return t ? *t : 0;
-}
-
-/* @task: it is the caller that is refused; else nobody knows who runs. */
-static __noinline int pair_refuse(struct pair *p, bool task, __u16 why,
-				  __u16 rule, __s16 err)
-{
-	struct lh_denial d = {
-		.op = p->op, .hook = p->hook, .why = why, .rule = rule,
-		.err = err, .family = p->q.d.family,
-		.protocol = p->q.d.protocol, .port = p->q.d.port,
-	};
-
-	__builtin_memcpy(d.addr, p->q.d.addr, sizeof(d.addr));
-	if (task) {
-		struct task_struct *t = bpf_get_current_task_btf();
-		__u64 id = bpf_get_current_pid_tgid();
-
-		d.pid = id >> 32;
-		d.tid = (__u32)id;
-		d.ppid = t->real_parent->tgid;
-		d.uid = (__u32)bpf_get_current_uid_gid();
-		bpf_get_current_comm(d.comm, sizeof(d.comm));
-	}
-	lh_record_bare(&d, lh_slot_of(p->q.serial));
-	return 0;
 }
 
 enum owner { OWNER_NONE, OWNER_SELF, OWNER_OTHER };
@@ -188,14 +137,6 @@ static __always_inline void dest_of(struct lh_dest *d,
 	d->port = __builtin_bswap16(c->user_port);
 	d->protocol = lh_protocol(c->protocol);
 	lh_dest_plain(d);
-}
-
-static __noinline int addr_refuse(struct pair *p, __u16 why, __u16 rule,
-				  int err)
-{
-	pair_refuse(p, true, why, rule, -err);
-	bpf_set_retval(-err);
-	return 0;
 }
 
 static __noinline int addr_reach(struct bpf_sock_addr *c, struct pair *p)
@@ -417,7 +358,8 @@ int inet_egress(struct __sk_buff *skb)
 	if (p.q.d.protocol == LH_UDP)
 		p.op = LH_OP_SEND;
 	lh_reach(&p.q);
-	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach && skb->ifindex != LO)
+	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach &&
+	    skb->ifindex != LH_LOOPBACK_DEVICE)
 		return skb_refuse(&p, LH_WHY_NEVER, 0);
 	if (p.q.v.reach == LH_REACH_ANY)
 		return 1;
@@ -467,6 +409,9 @@ int inet_ingress(struct __sk_buff *skb)
 	if (!opens)
 		return 1;
 	udp = p.q.d.protocol == LH_UDP;
+	/* Nobody binds elsewhere; what listens there has got around that. */
+	if (!udp && !lh_dest_is_loopback(&p.own))
+		return skb_refuse(&p, LH_WHY_NOT_GRANTED, 0);
 	who = owner_of(skb, &p.own, &p.q.d, p.q.d.protocol, p.q.serial);
 	if (who == OWNER_SELF)
 		return 1;

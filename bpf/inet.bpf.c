@@ -10,6 +10,10 @@
  */
 #include "inet.bpf.h"
 
+#define CONTROLS_MAX 16		/* in one message; nobody needs as many */
+#define IP_RETOPTS 7
+#define TCP_LISTEN 10
+
 __noinline int lh_reach(struct lh_question *q)
 {
 	struct lh_port_rule *egress = NULL, *port = NULL;
@@ -78,15 +82,6 @@ static __noinline int inet_refuse(struct inet_ask *a, __u16 why,
 	return REFUSE;
 }
 
-/* Made by this session, and where the programs of its cgroup see it? */
-static __always_inline bool inet_is_own(struct lh_session *s, struct sock *sk)
-{
-	__u64 *owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
-
-	return owner && *owner == s->serial &&
-	       (__u64)sk->sk_cgrp_data.cgroup == s->cgroup;
-}
-
 /* Options may send a packet elsewhere first. Nobody honest has any. */
 static __always_inline bool inet_has_options(struct sock *sk)
 {
@@ -96,6 +91,40 @@ static __always_inline bool inet_has_options(struct sock *sk)
 		return true;
 	return sk->__sk_common.skc_family == LH_AF_INET6 &&
 	       BPF_CORE_READ(inet, pinet6, opt);
+}
+
+/* The same of what goes along with one message. */
+static __noinline int inet_carries_options(struct msghdr *msg)
+{
+	__u64 at = (__u64)msg->msg_control, left = msg->msg_controllen, step;
+	struct {
+		__u64 len;
+		__s32 level, type;
+	} c;
+	int i;
+
+	for (i = 0; i < CONTROLS_MAX; i++) {
+		if (left < sizeof(c))
+			return 0;
+		if (bpf_probe_read_kernel(&c, sizeof(c), (void *)at) ||
+		    lh_option_routes(c.level, c.type) ||
+		    (!c.level && c.type == IP_RETOPTS))
+			return 1;
+		step = (c.len + 7) & ~7ULL;
+		/* The last one, or none that the kernel takes */
+		if (c.len < sizeof(c) || step < c.len || step >= left)
+			return 0;
+		at += step;
+		left -= step;
+	}
+	return 1;
+}
+
+/* Another device than its own: an answer from there would be no loopback's. */
+static __always_inline bool inet_leaves(struct sock *sk, struct lh_dest *d)
+{
+	return sk->__sk_common.skc_bound_dev_if > LH_LOOPBACK_DEVICE &&
+	       lh_dest_is_loopback(d);
 }
 
 /* Netlink: nobody but the kernel. Other families nobody here has made. */
@@ -149,6 +178,8 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 	if (!q->d.protocol || inet_has_options(sk))
 		return inet_refuse(a, LH_WHY_FAMILY, 0, 0, &q->d);
 	lh_reach(q);
+	if (q->v.reach && inet_leaves(sk, &q->d))
+		return inet_refuse(a, LH_WHY_NEVER, 0, 0, &q->d);
 	if (q->v.reach == LH_REACH_ANY || (q->v.reach == LH_REACH_OWN && own))
 		return PASS;
 	return inet_refuse(a, q->v.reach ? LH_WHY_PEER : q->v.why, q->v.rule, 0,
@@ -203,25 +234,26 @@ static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)
 	};
 	struct lh_session *s;
 	struct sock *sk;
+	__u32 family;
 
 	a.l = lh_label_current();
 	if (!a.l)
 		return PASS;
-	a.address = (__u64)msg->msg_name;
-	a.len = msg->msg_namelen;
-	sk = sock->sk;
-	if (a.address)
-		return inet_judge(&a, sk);
 	s = lh_session_of(a.l);
+	sk = sock->sk;
 	if (!s || !sk)
 		return REFUSE;
-	/* What goes along may have options for a way elsewhere. */
-	if (!msg->msg_controllen ||
-	    (sk->__sk_common.skc_family != LH_AF_INET &&
-	     sk->__sk_common.skc_family != LH_AF_INET6) || inet_is_own(s, sk))
-		return PASS;
-	return inet_refuse(&a, LH_WHY_PEER, 0, sk->__sk_common.skc_family,
-			   NULL);
+	family = sk->__sk_common.skc_family;
+	if (msg->msg_controllen &&
+	    (family == LH_AF_INET || family == LH_AF_INET6)) {
+		if (!inet_is_own(s, sk))
+			return inet_refuse(&a, LH_WHY_PEER, 0, family, NULL);
+		if (inet_carries_options(msg))
+			return inet_refuse(&a, LH_WHY_NEVER, 0, family, NULL);
+	}
+	a.address = (__u64)msg->msg_name;
+	a.len = msg->msg_namelen;
+	return a.address ? inet_judge(&a, sk) : PASS;
 }
 
 SEC("lsm/socket_sendmsg")
@@ -231,6 +263,13 @@ int BPF_PROG(inet_socket_sendmsg, struct socket *sock, struct msghdr *msg,
 	return lh_outside() ? 0 : inet_result(inet_sendmsg(sock, msg));
 }
 
+/* Nobody asks who knocks at a socket that was given: all of the host may. */
+static __always_inline bool inet_publishes(struct lh_session *s, __u16 port)
+{
+	return (s->flags & LH_SESSION_PUBLISH) &&
+	       lh_port_find(s->serial, LH_NODE_PUBLISH, LH_TCP, port);
+}
+
 SEC("lsm/socket_listen")
 int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 {
@@ -238,8 +277,10 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 		.op = LH_OP_LISTEN, .hook = LH_HOOK_socket_listen,
 	};
 	struct lh_dest d = { .protocol = LH_TCP };
+	__u16 why = LH_WHY_ALLOW;
 	struct lh_session *s;
 	struct sock *sk;
+	bool any;
 
 	a.l = lh_label_current();
 	if (!a.l)
@@ -252,8 +293,8 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	if (d.family != LH_AF_INET && d.family != LH_AF_INET6)
 		return 0;
 	d.port = sk->__sk_common.skc_num;
-	/* Given as it is, it goes on; a port that nobody chose is refused. */
-	if (d.port && !inet_is_own(s, sk))
+	/* It listens already: that is how it was given, or judged before. */
+	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return 0;
 	if (d.family == LH_AF_INET) {
 		__u32 addr = sk->__sk_common.skc_rcv_saddr;
@@ -264,8 +305,12 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 			      &sk->__sk_common.skc_v6_rcv_saddr);
 	}
 	lh_dest_plain(&d);
-	if (d.port && lh_dest_is_loopback(&d) && !lh_dest_is_any(&d) &&
-	    (s->flags & LH_SESSION_LOOP_TCP))
+	/* A port that nobody chose is refused: it would be at any address. */
+	if (!d.port || !lh_decide_bind(s->flags, &d, &any) || any)
+		why = LH_WHY_NOT_GRANTED;
+	else if (!inet_is_own(s, sk) && !inet_publishes(s, d.port))
+		why = LH_WHY_PEER;
+	if (!why)
 		return 0;
-	return inet_result(inet_refuse(&a, LH_WHY_NOT_GRANTED, 0, 0, &d));
+	return inet_result(inet_refuse(&a, why, 0, 0, &d));
 }

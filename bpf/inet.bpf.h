@@ -25,6 +25,27 @@ extern struct lh_port_map {
 	__type(value, struct lh_port_rule);
 } lh_ports SEC(".maps");
 
+#define LH_LOOPBACK_DEVICE 1	/* its index, in each network namespace */
+
+/* Levels of options, and of what goes along with a message */
+#define LH_SOL_IP 0
+#define LH_SOL_IPV6 41
+
+/* May this option of IPv6 send a packet elsewhere first? */
+static __always_inline bool lh_option_routes(int level, int name)
+{
+	return level == LH_SOL_IPV6 &&
+	       (name == 3 ||		/* IPV6_2292HOPOPTS */
+		name == 4 ||		/* IPV6_2292DSTOPTS */
+		name == 5 ||		/* IPV6_2292RTHDR */
+		name == 6 ||		/* IPV6_2292PKTOPTIONS */
+		name == 32 ||		/* IPV6_FLOWLABEL_MGR: it keeps some */
+		name == 54 ||		/* IPV6_HOPOPTS */
+		name == 55 ||		/* IPV6_RTHDRDSTOPTS */
+		name == 57 ||		/* IPV6_RTHDR */
+		name == 59);		/* IPV6_DSTOPTS */
+}
+
 struct lh_question {
 	__u64 serial;
 	__u32 flags;		/* of the session */
@@ -48,6 +69,15 @@ lh_port_find(__u64 serial, __u32 node, __u16 protocol, __u16 port)
 	};
 
 	return bpf_map_lookup_elem(&lh_ports, &k);
+}
+
+/* Made by this session, and where the programs of its cgroup see it? */
+static __always_inline bool inet_is_own(struct lh_session *s, struct sock *sk)
+{
+	__u64 *owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
+
+	return owner && *owner == s->serial &&
+	       (__u64)sk->sk_cgrp_data.cgroup == s->cgroup;
 }
 
 static __always_inline __u32 lh_slot_of(__u64 serial)

@@ -34,6 +34,7 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_WATCH] = "watch", [LH_OP_ACL] = "acl",
 	[LH_OP_RECEIVE] = "receive", [LH_OP_IPC] = "ipc",
 	[LH_OP_QUOTA] = "quota", [LH_OP_ACCEPT] = "accept",
+	[LH_OP_JOIN] = "join", [LH_OP_OPTION] = "option",
 };
 
 static const struct {
@@ -164,7 +165,7 @@ static enum mechanism classify(const struct event *ev, const char *home)
 	if (ev->d.family == AF_UNIX)
 		return MECHANISM_LOCAL_SOCKET;
 	if ((ev->d.op >= LH_OP_SOCKET && ev->d.op <= LH_OP_LISTEN) ||
-	    ev->d.op == LH_OP_ACCEPT)
+	    (ev->d.op >= LH_OP_ACCEPT && ev->d.op <= LH_OP_OPTION))
 		return ev->d.family ? MECHANISM_EGRESS : MECHANISM_UNKNOWN;
 	if (has_path(&ev->d) && (ev->d.access & change))
 		return MECHANISM_WRITE;
@@ -321,7 +322,7 @@ static bool has_address(const struct event *ev)
 	return (ev->d.family == AF_INET || ev->d.family == AF_INET6) &&
 	       (ev->d.op == LH_OP_CONNECT || ev->d.op == LH_OP_BIND ||
 		ev->d.op == LH_OP_SEND || ev->d.op == LH_OP_LISTEN ||
-		ev->d.op == LH_OP_ACCEPT ||
+		ev->d.op == LH_OP_ACCEPT || ev->d.op == LH_OP_JOIN ||
 		memcmp(ev->d.addr, zero, sizeof(zero)));
 }
 
@@ -380,6 +381,8 @@ static void put_network(const struct event *ev, struct writer *w)
 	event_address(ev, address, sizeof(address));
 	writer_str(w, "address", address);
 	writer_uint(w, "port", ev->d.port);
+	if (ev->d.local_port)
+		writer_uint(w, "local_port", ev->d.local_port);
 }
 
 static void put_access(struct writer *w, unsigned int access)

@@ -128,8 +128,8 @@ static bool net_advice(const struct event *ev, char *text, size_t size)
 	near = lh_dest_is_loopback(&d);
 	destination(ev, where, sizeof(where));
 	if (ev->d.op == LH_OP_ACCEPT)
-		snprintf(text, size, "--publish-port would open a port of the "
-			 "session to the host");
+		snprintf(text, size, "--publish-port %u would open it to the "
+			 "host", ev->d.local_port);
 	else if (ev->d.why == LH_WHY_PEER && !binds)
 		snprintf(text, size, "--loopback-port %u would grant it",
 			 ev->d.port);

@@ -246,7 +246,9 @@ struct sock_common {
 	unsigned short skc_family;
 	__be32 skc_rcv_saddr;
 	__u16 skc_num;
+	volatile unsigned char skc_state;
 	unsigned char skc_ipv6only : 1;
+	int skc_bound_dev_if;
 	struct in6_addr skc_v6_rcv_saddr;
 };
 
@@ -300,6 +302,7 @@ struct sockaddr {
 struct msghdr {
 	void *msg_name;
 	int msg_namelen;
+	void *msg_control;
 	size_t msg_controllen;
 };
 
@@ -361,6 +364,15 @@ struct bpf_sock_addr {
 	__u32 type;
 	__u32 protocol;
 	struct bpf_sock *sk;
+};
+
+struct bpf_sockopt {
+	struct bpf_sock *sk;
+	void *optval;
+	void *optval_end;
+	__s32 level;
+	__s32 optname;
+	__s32 optlen;
 };
 
 struct __sk_buff {

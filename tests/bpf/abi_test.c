@@ -86,7 +86,7 @@ static const struct layout {
 	    M(lh_denial, port), M(lh_denial, hook), M(lh_denial, addr),
 	    M(lh_denial, comm), M(lh_denial, path_len),
 	    M(lh_denial, other_len), M(lh_denial, exe_len),
-	    M(lh_denial, pad) } },
+	    M(lh_denial, local_port) } },
 };
 
 FIXTURE(object)

@@ -194,6 +194,8 @@ TEST_F(inet, the_host_does_not_reach_a_listener_of_a_session)
 		ASSERT_EQ(0, denial_next(&self->s, &d));
 		EXPECT_STREQ("accept", d.operation);
 		EXPECT_STREQ("egress", d.mechanism);
+		EXPECT_EQ(port, d.local_port);
+		EXPECT_NE(port, d.port);
 		EXPECT_EQ(0, dial(&self->s, f->to, "t", f->connect, port));
 		/* The SYN that comes again makes no other record. */
 		EXPECT_TRUE(quiet(&self->s));
@@ -203,13 +205,16 @@ TEST_F(inet, the_host_does_not_reach_a_listener_of_a_session)
 TEST_F(inet, the_host_sends_no_datagram_to_a_session)
 {
 	int port = server(&self->s, "1", "4", "u", "127.0.0.1", "0");
+	struct denial d;
 
 	ASSERT_LT(0, port);
 	ASSERT_EQ(0, ask(&self->host, "isock", "1", "4", "u"));
 	EXPECT_EQ(0, ask(&self->host, "isend", "1", "x", "127.0.0.1",
 			 text(port)));
 	EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "1", "50"));
-	EXPECT_TRUE(denied(&self->s, "accept", NULL, NULL));
+	ASSERT_EQ(0, denial_next(&self->s, &d));
+	EXPECT_STREQ("accept", d.operation);
+	EXPECT_EQ(port, d.local_port);
 }
 
 TEST_F(inet, a_published_port_is_reached_by_the_host)

@@ -79,6 +79,7 @@ static int parse(const char *line, struct denial *d)
 	d->lost = number(v, "lost", 0);
 	d->pid = number(v, "pid", -1);
 	d->port = number(v, "port", -1);
+	d->local_port = number(v, "local_port", -1);
 	text(v, "address", d->address, sizeof(d->address));
 	text(v, "operation", d->operation, sizeof(d->operation));
 	text(v, "mechanism", d->mechanism, sizeof(d->mechanism));

@@ -107,7 +107,7 @@ struct denial {
 	long long seq, count, lost, pid;
 	char operation[32], mechanism[32], reason[64], hook[48], errno_name[32];
 	char address[64];
-	long long port;
+	long long port, local_port;
 	char rule[256], path[4400], other[4400], comm[64], exe[256];
 	bool cut;		/* some path in it is not whole */
 };

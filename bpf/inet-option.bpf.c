@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Options that lead elsewhere.
+ *   socket_setsockopt   no route of its own for any packet; of a socket that was
+ *                       given, nothing that the program below cannot look at
+ *   cgroup/setsockopt   a multicast group only where datagrams may go to it, or
+ *                       on the loopback device: joining sends a report
+ */
+#include "pair.bpf.h"
+
+#define IP_OPTIONS 4
+#define IP_ADD_MEMBERSHIP 35
+#define IP_ADD_SOURCE_MEMBERSHIP 39
+#define MCAST_JOIN_GROUP 42		/* of both levels */
+#define MCAST_JOIN_SOURCE_GROUP 46
+#define IP_UNICAST_IF 50
+#define IPV6_ADD_MEMBERSHIP 20
+#define IPV6_JOIN_ANYCAST 27
+#define IPV6_PKTINFO 50
+#define IPV6_UNICAST_IF 76
+
+static __always_inline bool option_joins(int level, int name)
+{
+	if (name == MCAST_JOIN_GROUP || name == MCAST_JOIN_SOURCE_GROUP)
+		return level == LH_SOL_IP || level == LH_SOL_IPV6;
+	if (level == LH_SOL_IP)
+		return name == IP_ADD_MEMBERSHIP ||
+		       name == IP_ADD_SOURCE_MEMBERSHIP;
+	return level == LH_SOL_IPV6 && (name == IPV6_ADD_MEMBERSHIP ||
+					name == IPV6_JOIN_ANYCAST);
+}
+
+/* Which device a packet to loopback goes to, too. */
+static __always_inline bool option_steers(int level, int name)
+{
+	return level == LH_SOL_IP ? name == IP_UNICAST_IF :
+	       level == LH_SOL_IPV6 && (name == IPV6_UNICAST_IF ||
+					name == IPV6_PKTINFO);
+}
+
+static __noinline int option_refused(struct socket *sock, int level, int name)
+{
+	struct lh_label *l = lh_label_current();
+	__u16 why = LH_WHY_ALLOW;
+	struct lh_session *s;
+	struct sock *sk;
+
+	if (!l)
+		return 0;
+	s = lh_session_of(l);
+	sk = sock->sk;
+	if (!s || !sk)
+		return 1;
+	if (lh_option_routes(level, name) ||
+	    (level == LH_SOL_IP && name == IP_OPTIONS))
+		why = LH_WHY_NEVER;
+	else if ((option_joins(level, name) || option_steers(level, name)) &&
+		 !inet_is_own(s, sk))
+		why = LH_WHY_PEER;
+	if (!why)
+		return 0;
+	struct lh_report r = LH_REPORT(l, OPTION, socket_setsockopt, NEVER,
+				       EACCES);
+
+	r.why = why;
+	r.family = sk->__sk_common.skc_family;
+	r.protocol = sk->sk_protocol;
+	lh_record(&r);
+	return 1;
+}
+
+SEC("lsm/socket_setsockopt")
+int BPF_PROG(inet_socket_setsockopt, struct socket *sock, int level,
+	     int optname)
+{
+	if (lh_outside() || (level != LH_SOL_IP && level != LH_SOL_IPV6))
+		return 0;
+	return LH_RESULT(option_refused(sock, level, optname), EACCES);
+}
+
+/* The group that is asked for, and whether on loopback. False: too short. */
+static __always_inline bool join_read(struct bpf_sockopt *c,
+				      struct lh_dest *d, bool *near)
+{
+	__u8 *v = c->optval, *end = c->optval_end;
+	__u32 *index = c->optval;
+
+	if (c->optname == MCAST_JOIN_GROUP ||
+	    c->optname == MCAST_JOIN_SOURCE_GROUP) {
+		/* An index, and at 8 a sockaddr */
+		if (v + 8 + LH_SOCKADDR_BYTES > end)
+			return false;
+		*near = *index == LH_LOOPBACK_DEVICE;
+		return lh_dest_read(d, v + 8, LH_SOCKADDR_BYTES);
+	}
+	if (c->level == LH_SOL_IPV6) {
+		if (v + 20 > end)
+			return false;
+		d->family = LH_AF_INET6;
+		__builtin_memcpy(d->addr, v, 16);
+		*near = index[4] == LH_LOOPBACK_DEVICE;
+		return true;
+	}
+	/* A group, an address of the device, or an index behind that */
+	if (v + 8 > end)
+		return false;
+	d->family = LH_AF_INET;
+	__builtin_memcpy(d->addr, v, 4);
+	*near = v[4] == 127;
+	if (c->optname == IP_ADD_MEMBERSHIP && v + 12 <= end && index[2])
+		*near = index[2] == LH_LOOPBACK_DEVICE;
+	return true;
+}
+
+/*
+ * As a datagram to the group, at the port that this socket would have it at.
+ * What was read here is what the kernel reads: unless .optlen is set to 0 it
+ * takes this copy.
+ */
+static __noinline int join_judge(struct bpf_sockopt *c)
+{
+	struct pair p = {
+		.op = LH_OP_JOIN, .hook = LH_HOOK_cgroup_setsockopt,
+	};
+	bool near = false;
+
+	if (!pair_begin(&p, c->sk))
+		return 1;
+	if (!p.s)
+		return 0;
+	if (!join_read(c, &p.q.d, &near))
+		return 1;	/* nor does the kernel take it */
+	p.q.d.protocol = LH_UDP;
+	if (c->sk)
+		p.q.d.port = c->sk->src_port;
+	if (near && (p.q.flags & LH_SESSION_LOOP_UDP))
+		return 1;
+	lh_reach(&p.q);
+	if (p.q.v.reach == LH_REACH_ANY)
+		return 1;
+	return addr_refuse(&p, p.q.v.why, p.q.v.rule, EACCES);
+}
+
+SEC("cgroup/setsockopt")
+int inet_setsockopt(struct bpf_sockopt *c)
+{
+	if (option_joins(c->level, c->optname))
+		return join_judge(c);
+	c->optlen = 0;		/* the kernel takes what the caller has */
+	return 1;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs of the sessions' cgroups know of a socket: the session that
+ * made it, and the two ends. Who calls is not asked.
+ */
+#ifndef LH_PAIR_BPF_H
+#define LH_PAIR_BPF_H
+
+#include "inet.bpf.h"
+
+/* Both ends; .peer is the other one, .own that of the session's socket. */
+struct pair {
+	struct lh_question q;	/* q.d: the peer */
+	struct lh_dest own;
+	struct lh_session *s;
+	__u16 op, hook;
+};
+
+static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
+{
+	__u64 *owner = sk ? bpf_sk_storage_get(&lh_sockets, sk, 0, 0) : NULL;
+	__u32 slot;
+
+	if (!owner)
+		return false;
+	p->q.serial = *owner;
+	slot = lh_slot_of(p->q.serial);
+	p->s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (p->s && p->s->serial == p->q.serial && p->s->state == LH_LIVE)
+		p->q.flags = p->s->flags;
+	else
+		p->s = NULL;		/* over: nothing passes */
+	return true;
+}
+
+/* @task: it is the caller that is refused; else nobody knows who runs. */
+static __noinline int pair_refuse(struct pair *p, bool task, __u16 why,
+				  __u16 rule, __s16 err)
+{
+	struct lh_denial d = {
+		.op = p->op, .hook = p->hook, .why = why, .rule = rule,
+		.err = err, .family = p->q.d.family,
+		.protocol = p->q.d.protocol, .port = p->q.d.port,
+		.local_port = p->op == LH_OP_ACCEPT ? p->own.port : 0,
+	};
+
+	__builtin_memcpy(d.addr, p->q.d.addr, sizeof(d.addr));
+	if (task) {
+		struct task_struct *t = bpf_get_current_task_btf();
+		__u64 id = bpf_get_current_pid_tgid();
+
+		d.pid = id >> 32;
+		d.tid = (__u32)id;
+		d.ppid = t->real_parent->tgid;
+		d.uid = (__u32)bpf_get_current_uid_gid();
+		bpf_get_current_comm(d.comm, sizeof(d.comm));
+	}
+	lh_record_bare(&d, lh_slot_of(p->q.serial));
+	return 0;
+}
+
+static __noinline int addr_refuse(struct pair *p, __u16 why, __u16 rule,
+				  int err)
+{
+	pair_refuse(p, true, why, rule, -err);
+	bpf_set_retval(-err);
+	return 0;
+}
+
+#endif
