@@ -12,14 +12,8 @@
 #include <sys/socket.h>
 
 #include "kselftest_harness.h"
+#include "device.h"
 #include "session.h"
-
-/* 192.0.2.1 and 2001:db8::1 are the host's; all else there leaves by d0. */
-#define DEVICE "ip link set lo up; modprobe dummy 2>/dev/null;" \
-	" ip link add d0 type dummy && ip link set d0 up &&" \
-	" ip addr add 192.0.2.1/24 dev d0 &&" \
-	" ip addr add 2001:db8::1/64 dev d0 nodad &&" \
-	" ip route add default dev d0 && ip -6 route add default dev d0"
 
 #define RULES "\"allow\":[\"192.0.2.0/24:8000-8010\"," \
 	"\"tcp/[2001:db8::/32]:8000\",\"udp/192.0.2.1:9000\"," \
@@ -50,7 +44,7 @@ FIXTURE_SETUP(egress)
 		.sandbox = ",\"allow_loopback\":true",
 	};
 
-	ASSERT_EQ(0, system("ip link del d0 2>/dev/null;" DEVICE));
+	ASSERT_EQ(0, device_make());
 	self->w = world_make(TEST_USER);
 	ASSERT_NE(NULL, self->w);
 	ASSERT_EQ(0, policy_write(self->w, &p));
@@ -63,20 +57,7 @@ FIXTURE_TEARDOWN(egress)
 	session_end(&self->host);
 	EXPECT_EQ(0, session_end(&self->s));
 	world_remove(self->w);
-	system("ip link del d0");
-}
-
-/* Packets that have left. */
-static long left(void)
-{
-	FILE *f = fopen("/sys/class/net/d0/statistics/tx_packets", "re");
-	long n = -1;
-
-	if (!f || fscanf(f, "%ld", &n) != 1)
-		n = -1;
-	if (f)
-		fclose(f);
-	return n;
+	device_remove();
 }
 
 static int try(struct session *s, const char *type, const char *addr,

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define PROBE_ARGS 8
 #define PROBE_FRAME 16384	/* bytes of one request, at most */
@@ -40,12 +41,18 @@ extern const struct probe_op probe_ipc_ops[];
 extern const struct probe_op probe_random_ops[];
 extern const struct probe_op probe_unix_ops[];
 extern const struct probe_op probe_inet_ops[];
+extern const struct probe_op probe_odd_ops[];
 
 /* Find the operation and run it: 0 or errno, -1 if there is none such. */
 int probe_run(char **arg, struct probe_reply *r);
 
 /* O_* from letters, see probe_fs.c. */
 int probe_open_flags(const char *how);
+
+/* Of probe_inet.c: the descriptor in slot @n; an address in a sockaddr. */
+int *probe_slot(const char *n);
+socklen_t probe_address(const char *addr, const char *port,
+			struct sockaddr_storage *ss);
 
 /* The errno of a call that returned @ret. */
 int probe_errno(long ret);

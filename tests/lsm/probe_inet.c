@@ -23,13 +23,13 @@
 
 static int slots[SLOTS];	/* 0: none */
 
-static int *slot(const char *n)
+int *probe_slot(const char *n)
 {
 	return &slots[atoi(n) % SLOTS];
 }
 
-static socklen_t address(const char *addr, const char *port,
-			 struct sockaddr_storage *ss)
+socklen_t probe_address(const char *addr, const char *port,
+			struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *in = (struct sockaddr_in *)ss;
 	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
@@ -51,7 +51,7 @@ static socklen_t address(const char *addr, const char *port,
 /* SLOT 4|6 t|u [PROTOCOL] */
 static int op_isock(char **a, struct probe_reply *r)
 {
-	int *s = slot(a[0]);
+	int *s = probe_slot(a[0]);
 
 	(void)r;
 	if (*s)
@@ -67,9 +67,12 @@ static int op_isock(char **a, struct probe_reply *r)
 
 static int op_iclose(char **a, struct probe_reply *r)
 {
-	int *s = slot(a[0]), err = probe_errno(close(*s));
+	int *s = probe_slot(a[0]), err;
 
 	(void)r;
+	if (!*s)
+		return EBADF;
+	err = probe_errno(close(*s));
 	*s = 0;
 	return err;
 }
@@ -80,7 +83,7 @@ static int op_iopt(char **a, struct probe_reply *r)
 	int v = atoi(a[3]);
 
 	(void)r;
-	return probe_errno(setsockopt(*slot(a[0]), atoi(a[1]), atoi(a[2]), &v,
+	return probe_errno(setsockopt(*probe_slot(a[0]), atoi(a[1]), atoi(a[2]), &v,
 				      sizeof(v)));
 }
 
@@ -97,8 +100,8 @@ static int port_of(int fd)
 static int op_ibind(char **a, struct probe_reply *r)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = address(a[1], a[2], &ss);
-	int fd = *slot(a[0]);
+	socklen_t len = probe_address(a[1], a[2], &ss);
+	int fd = *probe_slot(a[0]);
 
 	if (bind(fd, (struct sockaddr *)&ss, len))
 		return errno;
@@ -115,15 +118,15 @@ static int op_ibind(char **a, struct probe_reply *r)
 static int op_ilisten(char **a, struct probe_reply *r)
 {
 	(void)r;
-	return probe_errno(listen(*slot(a[0]), 16));
+	return probe_errno(listen(*probe_slot(a[0]), 16));
 }
 
 /* SLOT ADDRESS PORT: ETIMEDOUT if nothing came back in time */
 static int op_iconnect(char **a, struct probe_reply *r)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = address(a[1], a[2], &ss);
-	int fd = *slot(a[0]), err = 0;
+	socklen_t len = probe_address(a[1], a[2], &ss);
+	int fd = *probe_slot(a[0]), err = 0;
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
 	if (!connect(fd, (struct sockaddr *)&ss, len)) {
@@ -143,8 +146,8 @@ static int op_iconnect(char **a, struct probe_reply *r)
 /* SLOT NEW: ETIMEDOUT if nobody comes */
 static int op_iaccept(char **a, struct probe_reply *r)
 {
-	struct pollfd p = { .fd = *slot(a[0]), .events = POLLIN };
-	int *s = slot(a[1]);
+	struct pollfd p = { .fd = *probe_slot(a[0]), .events = POLLIN };
+	int *s = probe_slot(a[1]);
 
 	(void)r;
 	if (poll(&p, 1, WAIT_MS) != 1)
@@ -160,10 +163,10 @@ static int op_iaccept(char **a, struct probe_reply *r)
 static int op_isend(char **a, struct probe_reply *r)
 {
 	struct sockaddr_storage ss;
-	socklen_t len = a[2] ? address(a[2], a[3], &ss) : 0;
+	socklen_t len = a[2] ? probe_address(a[2], a[3], &ss) : 0;
 
 	(void)r;
-	return probe_errno(sendto(*slot(a[0]), a[1], strlen(a[1]),
+	return probe_errno(sendto(*probe_slot(a[0]), a[1], strlen(a[1]),
 				  MSG_NOSIGNAL |
 				  (a[2] && a[4] ? strtol(a[4], NULL, 0) : 0),
 				  len ? (struct sockaddr *)&ss : NULL, len));
@@ -177,20 +180,20 @@ static int op_isendmmsg(char **a, struct probe_reply *r)
 	struct iovec v = { a[1], strlen(a[1]) };
 
 	for (int i = 0; i < 2; i++) {
-		m[i].msg_hdr.msg_namelen = address(a[2 + 2 * i], a[3 + 2 * i],
+		m[i].msg_hdr.msg_namelen = probe_address(a[2 + 2 * i], a[3 + 2 * i],
 						   &ss[i]);
 		m[i].msg_hdr.msg_name = &ss[i];
 		m[i].msg_hdr.msg_iov = &v;
 		m[i].msg_hdr.msg_iovlen = 1;
 	}
-	r->value = sendmmsg(*slot(a[0]), m, 2, 0);
+	r->value = sendmmsg(*probe_slot(a[0]), m, 2, 0);
 	return probe_errno(r->value);
 }
 
 /* SLOT: .text what came, .value the sender's port */
 static int op_irecv(char **a, struct probe_reply *r)
 {
-	struct pollfd p = { .fd = *slot(a[0]), .events = POLLIN };
+	struct pollfd p = { .fd = *probe_slot(a[0]), .events = POLLIN };
 	struct sockaddr_in6 from = { 0 };
 	socklen_t len = sizeof(from);
 	ssize_t n;
@@ -211,17 +214,19 @@ static int op_irawconnect(char **a, struct probe_reply *r)
 	(void)r;
 	for (size_t i = 0; i < sizeof(raw) && a[1][2 * i]; i++)
 		sscanf(a[1] + 2 * i, "%2hhx", &raw[i]);
-	return probe_errno(connect(*slot(a[0]), (struct sockaddr *)raw,
+	return probe_errno(connect(*probe_slot(a[0]), (struct sockaddr *)raw,
 				   atoi(a[2])));
 }
 
-/* Source route through 192.0.2.1, in the options of SLOT. */
+/* Source route through an IPv4 address, in the options of SLOT. SLOT HOP */
 static int op_iroute(char **a, struct probe_reply *r)
 {
-	unsigned char lsrr[] = { 131, 7, 4, 192, 0, 2, 1, 0 };
+	unsigned char lsrr[] = { 131, 7, 4, 0, 0, 0, 0, 0 };
 
 	(void)r;
-	return probe_errno(setsockopt(*slot(a[0]), IPPROTO_IP, IP_OPTIONS, lsrr,
+	if (inet_pton(AF_INET, a[1], lsrr + 3) != 1)
+		return EINVAL;
+	return probe_errno(setsockopt(*probe_slot(a[0]), IPPROTO_IP, IP_OPTIONS, lsrr,
 				      sizeof(lsrr)));
 }
 
@@ -229,7 +234,7 @@ static int op_iroute(char **a, struct probe_reply *r)
 static int op_idevice(char **a, struct probe_reply *r)
 {
 	(void)r;
-	return probe_errno(setsockopt(*slot(a[0]), SOL_SOCKET,
+	return probe_errno(setsockopt(*probe_slot(a[0]), SOL_SOCKET,
 				      SO_BINDTODEVICE, a[1], strlen(a[1])));
 }
 
@@ -263,7 +268,7 @@ const struct probe_op probe_inet_ops[] = {
 	{ "ilisten", 1, op_ilisten },	{ "iconnect", 3, op_iconnect },
 	{ "iaccept", 2, op_iaccept },	{ "isend", 2, op_isend },
 	{ "isendmmsg", 6, op_isendmmsg }, { "irecv", 1, op_irecv },
-	{ "irawconnect", 3, op_irawconnect }, { "iroute", 1, op_iroute },
+	{ "irawconnect", 3, op_irawconnect }, { "iroute", 2, op_iroute },
 	{ "interfaces", 0, op_interfaces }, { "idevice", 2, op_idevice },
 	{ NULL, 0, NULL },
 };
