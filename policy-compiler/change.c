@@ -185,6 +185,22 @@ static int search(struct remedy *f, const struct answer *was)
 	}
 }
 
+/* Of what only the session knows the policy may still say more. */
+static const char *depends_why(const struct question *q)
+{
+	static const char local[] = "unix:";
+	const char *path = q->object + sizeof(local) - 1;
+
+	if (q->op->kind != OPERATION_CONNECT)
+		return "no policy decides it";
+	if (strncmp(q->object, local, sizeof(local) - 1))
+		return "its port in /process_sandbox/loopback_ports opens "
+		       "what the host has there, too";
+	return *path == '/' ? "a root at or above it in "
+		"/process_sandbox/unix_socket_roots opens what the host has "
+		"there, too" : "no policy decides it";
+}
+
 int change_find(const struct image *im, const struct compile_options *o,
 		const struct resolve_options *ro, const struct question *q,
 		const struct answer *a, struct change *c, struct err *e)
@@ -199,7 +215,7 @@ int change_find(const struct image *im, const struct compile_options *o,
 
 	*c = (struct change){ 0 };
 	if (a->verdict == ANSWER_DEPENDS) {
-		c->why = "no policy decides it";
+		c->why = depends_why(q);
 		return 0;
 	}
 	r = search(&f, a);

@@ -64,6 +64,9 @@ static void ask_bind(const struct image *im, const struct lh_dest *d,
 	if (!lh_decide_bind(im->net_flags, d, &narrow))
 		return;
 	a->why = LH_WHY_ALLOW;
+	a->rule = im->net_flags & LH_SESSION_LOOP_UDP ?
+		  "/process_sandbox/allow_loopback" :
+		  "/process_sandbox/allow_tcp_loopback";
 	if (narrow)
 		a->note = "it becomes loopback";
 	else if (network_published(im, d))
@@ -75,6 +78,7 @@ static void ask_bind(const struct image *im, const struct lh_dest *d,
 int explain_inet(const struct image *im, bool bind, const char *object,
 		 struct inet_answer *a, struct err *e)
 {
+	static const char special[] = "builtin:egress/";
 	struct lh_reached v;
 	struct lh_dest d;
 	int r = dest_of(object, bind, &d, e);
@@ -95,6 +99,10 @@ int explain_inet(const struct image *im, bool bind, const char *object,
 	network_reach(im, &d, &v);
 	a->why = v.why;
 	a->rule = image_rule(im, v.rule);
+	if (v.why == LH_WHY_DENIED && !strncmp(a->rule, special,
+					       sizeof(special) - 1))
+		a->text = "a special range, which only a rule for addresses "
+			  "inside it opens";
 	if (v.reach == LH_REACH_OWN)
 		a->depends = "it is let through if the session itself is "
 			     "there, or nobody is";

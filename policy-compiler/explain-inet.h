@@ -14,6 +14,7 @@ struct inet_answer {
 	const char *rule;
 	const char *depends;	/* what only the session knows, or NULL */
 	const char *note;	/* or NULL */
+	const char *text;	/* the reason, or NULL: as for any rule */
 };
 
 /* Connect to @object, or bind to it. 0, or negative errno with *e. */

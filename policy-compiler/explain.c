@@ -371,6 +371,8 @@ static int ask_inet(struct asked *k, struct err *e)
 	if (r)
 		return r;
 	set_why(k->a, i.why);
+	if (i.text)
+		k->a->text = i.text;
 	k->a->rule = arena_copy(&k->a->mem, i.rule, strlen(i.rule));
 	if (!k->a->rule)
 		return err_sys(e, -ENOMEM, "%s", k->q->object);

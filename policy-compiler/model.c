@@ -183,9 +183,14 @@ const char *policy_add_net(struct policy *p, bool deny, const char *text,
 	struct policy_net new = { .deny = deny, .rule = rule, .at = *at };
 	const char *why = net_parse(text, &new);
 
-	if (!why)
-		policy_add_net_rule(p, &new, d);
-	return why;
+	if (why)
+		return why;
+	if (net_port_in_doubt(text))
+		diag_warn(d, at, "names one address with all its ports; with a "
+			  "port an IPv6 address stands in brackets: "
+			  "[2001:db8::1]:443");
+	policy_add_net_rule(p, &new, d);
+	return NULL;
 }
 
 int policy_add_net_rule(struct policy *p, const struct policy_net *rule,

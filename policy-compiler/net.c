@@ -134,6 +134,23 @@ static const char *split_ports(char **text, char **ports)
 	return NULL;
 }
 
+bool net_port_in_doubt(const char *text)
+{
+	const char *slash = strchr(text, '/'), *last;
+	char shorter[INET6_ADDRSTRLEN];
+	struct in6_addr a;
+
+	/* tcp/ or udp/ may stand in front, and then no prefix behind */
+	text = slash ? slash + 1 : text;
+	last = strrchr(text, ':');
+	if (*text == '[' || strchr(text, '/') || !last || !last[1] ||
+	    last[1 + strspn(last + 1, "0123456789")] ||
+	    (size_t)(last - text) >= sizeof(shorter))
+		return false;
+	snprintf(shorter, sizeof(shorter), "%.*s", (int)(last - text), text);
+	return inet_pton(AF_INET6, shorter, &a) == 1;
+}
+
 const char *net_parse(const char *text, struct policy_net *n)
 {
 	char copy[128], *s = copy, *ports;

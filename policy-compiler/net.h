@@ -18,6 +18,12 @@ const char *ports_parse(const char *text, uint16_t *lo, uint16_t *hi);
  * (static).
  */
 const char *net_parse(const char *text, struct policy_net *n);
+/*
+ * What net_parse() takes for an IPv6 address with all its ports may be meant as
+ * a shorter one with a port: it has no brackets, and ends in a decimal group
+ * without which it is an address too.
+ */
+bool net_port_in_doubt(const char *text);
 /* The shortest text that reads back as the same. */
 void net_text(const struct policy_net *n, char out[NET_TEXT_MAX]);
 void ports_text(const struct policy_ports *p, char out[16]);

@@ -178,6 +178,12 @@ static int take_out(struct remedy *f, const char *pointer)
 	struct change_step s = { .kind = CHANGE_TAKE };
 	const char *quoted, *flag = NULL;
 
+	if (v && v->type == JSON_BOOL) {
+		s.pointer = arena_print(&f->c->mem, "%s", pointer);
+		s.text = arena_print(&f->c->mem, "take %s out of the policy",
+				     pointer);
+		return s.pointer ? step(f, &s) : no_memory(f);
+	}
 	if (!v || (v->type != JSON_STRING && v->type != JSON_NUMBER) ||
 	    !v->parent || v->parent->type != JSON_LIST)
 		return remedy_none(f, "the rule is none of the policy's own");

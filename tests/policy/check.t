@@ -355,6 +355,16 @@ for to in 192.0.2.7:80 10.1.2.3:53 '[2001:db8::1]:80' udp/192.0.2.7:9; do
 		proj/net.json connect "$to"
 done
 turns '  change  "side_effect_level": "network"' worktree connect 192.0.2.7:80
+turns "  reason  a special range, which only a rule for addresses inside it \
+opens" proj/net.json connect 10.1.2.3:53
+turns '  change  take /process_sandbox/allow_loopback out of the policy' \
+	worktree bind 127.0.0.1:0
+turns '  reason  granted' worktree bind 127.0.0.1:0
+turns "  change  its port in /process_sandbox/loopback_ports opens what the \
+host has there, too" worktree connect 127.0.0.1:80
+turns "  change  a root at or above it in /process_sandbox/unix_socket_roots \
+opens what the host has there, too" worktree connect unix:/run/absent/socket
+turns '  change  no policy decides it' worktree connect unix:@name
 turns '  change  no policy grants a bind beyond loopback' \
 	worktree bind 192.0.2.1:80
 

@@ -143,4 +143,25 @@ TEST(sets_agree_with_their_members)
 	EXPECT_LT(100, covers);
 }
 
+TEST(an_address_that_may_be_meant_with_a_port)
+{
+	static const char *const doubt[] = {
+		"2001:db8::1:443", "tcp/2001:db8::1:443", "::1:80",
+		"udp/fe80::1:2:53",
+	};
+	static const char *const plain[] = {
+		"2001:db8::10", "[2001:db8::1]:443", "2001:db8::1",
+		"2001:db8::1:ab", "2001:db8::1:443/128", "192.0.2.7:443",
+		"1:2:3:4:5:6:7:80", "tcp/192.0.2.7:443", "::", "",
+	};
+
+	for (size_t i = 0; i < sizeof(doubt) / sizeof(doubt[0]); i++) {
+		EXPECT_TRUE(net_port_in_doubt(doubt[i])) TH_LOG("%s", doubt[i]);
+	}
+	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+		EXPECT_FALSE(net_port_in_doubt(plain[i]))
+			TH_LOG("%s", plain[i]);
+	}
+}
+
 TEST_HARNESS_MAIN
