@@ -271,7 +271,7 @@ int inet_bind6(struct bpf_sock_addr *c)
 	return 1;
 }
 
-/* What the packet says. False: neither TCP nor UDP, or with options. */
+/* What the packet says. False, with no ports: not TCP nor UDP, or options. */
 static __always_inline bool skb_read(struct __sk_buff *skb,
 				     struct lh_dest *from, struct lh_dest *to,
 				     bool *opens)
@@ -283,7 +283,7 @@ static __always_inline bool skb_read(struct __sk_buff *skb,
 	from->family = skb->protocol == __builtin_bswap16(0x0800) ?
 		       LH_AF_INET : LH_AF_INET6;
 	if (from->family == LH_AF_INET) {
-		if (bpf_skb_load_bytes(skb, 0, head, 20) || head[0] != 0x45)
+		if (bpf_skb_load_bytes(skb, 0, head, 20))
 			return false;
 		__builtin_memcpy(from->addr, head + 12, 4);
 		__builtin_memcpy(to->addr, head + 16, 4);
@@ -297,14 +297,16 @@ static __always_inline bool skb_read(struct __sk_buff *skb,
 		from->protocol = head[6];
 		at = 40;
 	}
+	to->family = from->family;
+	to->protocol = from->protocol;
 	if (from->protocol != LH_TCP && from->protocol != LH_UDP)
+		return false;
+	if (from->family == LH_AF_INET && head[0] != 0x45)
 		return false;
 	if (bpf_skb_load_bytes(skb, at, ports, sizeof(ports)))
 		return false;
 	from->port = __builtin_bswap16(ports[0]);
 	to->port = __builtin_bswap16(ports[1]);
-	to->family = from->family;
-	to->protocol = from->protocol;
 	*opens = true;
 	if (from->protocol == LH_TCP) {
 		if (bpf_skb_load_bytes(skb, at + 13, &flags, 1))
@@ -351,8 +353,10 @@ int inet_egress(struct __sk_buff *skb)
 		sk = bpf_sk_fullsock(sk);
 	if (!pair_begin(&p, sk))
 		return 1;
-	if (!p.s || !skb_read(skb, &p.own, &p.q.d, &opens))
+	if (!p.s)
 		return 0;
+	if (!skb_read(skb, &p.own, &p.q.d, &opens))
+		return skb_refuse(&p, LH_WHY_FAMILY, 0);
 	if (!opens)
 		return 1;
 	if (p.q.d.protocol == LH_UDP)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Each layer of the network alone: every way to a destination that egress does
- * not grant is refused by both, by the task's programs, and by those of the
- * socket's cgroup, and no packet leaves; its twin to a granted one works. What
- * a layer alone cannot see stands here with its reason, and is seen to pass.
+ * not grant is refused by the task's programs, and by those of the socket's
+ * cgroup, and no packet leaves; its twin to a granted one works.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,84 +11,12 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
-#include "device.h"
-#include "inet.h"
 #include "layer.h"
 
 #define FAST "0x20000000"	/* MSG_FASTOPEN */
 #define MORE "0x8000"		/* MSG_MORE */
 
-enum { TASK = 1, SOCKET = 2, BOTH = 3 };
-
-FIXTURE(layers) {
-	struct world *w;
-	struct session s, host;
-};
-
-FIXTURE_VARIANT(layers) {
-	int on;
-};
-
-FIXTURE_VARIANT_ADD(layers, both) {
-	.on = BOTH,
-};
-
-FIXTURE_VARIANT_ADD(layers, task_alone) {
-	.on = TASK,
-};
-
-FIXTURE_VARIANT_ADD(layers, socket_alone) {
-	.on = SOCKET,
-};
-
-/* That nothing else refuses any of it, and the rest of this can fail. */
-FIXTURE_VARIANT_ADD(layers, neither) {
-	.on = 0,
-};
-
-FIXTURE_SETUP(layers)
-{
-	struct policy p = {
-		.level = "network",
-		.sandbox = LOOP ",\"bind_any\":\"loopback\"",
-		.more = ",\"egress\":{\"allow\":[\"192.0.2.0/26\","
-			"\"[2001:db8::/112]:8000\"]}",
-	};
-
-	ASSERT_EQ(0, device_make());
-	ASSERT_EQ(0, system("sysctl -qw net.ipv4.ping_group_range='0 65535'"));
-	self->w = world_make(TEST_USER);
-	ASSERT_NE(NULL, self->w);
-	ASSERT_EQ(0, policy_write(self->w, &p));
-	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
-	ASSERT_EQ(0, twin_start(&self->host, self->w));
-	if (!(variant->on & TASK))
-		ASSERT_EQ(0, layer_off(layer_task));
-	if (!(variant->on & SOCKET))
-		ASSERT_EQ(0, layer_off(layer_socket));
-}
-
-FIXTURE_TEARDOWN(layers)
-{
-	session_end(&self->host);
-	EXPECT_EQ(0, session_end(&self->s));
-	EXPECT_EQ(0, layer_on(layer_task));
-	EXPECT_EQ(0, layer_on(layer_socket));
-	world_remove(self->w);
-	device_remove();
-}
-
-/* Ways to send one packet, or try: 0 or an errno. Of @to, a port is 8000. */
-struct to {
-	const char *four, *mapped, *six;
-};
-
-static const struct to granted = {
-	"192.0.2.63", "::ffff:192.0.2.63", "2001:db8::63"
-}, refused = {
-	"192.0.2.64", "::ffff:192.0.2.64", "2001:db8:0:0:1::1"
-};
-
+/* Ways to send one packet to port 8000, or try: 0 or an errno. */
 static int via(struct session *s, const char *family, const char *type,
 	       const char *op, const char *addr, const char *flags)
 {

@@ -170,10 +170,11 @@ TEST_F(ways, options_send_nothing_elsewhere_first)
 	int port = server(&self->s, "1", "4", "t", "127.0.0.1", "0");
 
 	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "t"));
-	if (ask(&self->s, "iroute", "2", "192.0.2.1"))
-		return;		/* this kernel takes none */
-	EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "2", "127.0.0.1",
-			      text(port)));
+	EXPECT_EQ(EACCES, ask(&self->s, "iroute", "2", "192.0.2.1"));
+	EXPECT_TRUE(denied(&self->s, "option", NULL, NULL));
+	EXPECT_EQ(0, ask(&self->s, "iconnect", "2", "127.0.0.1", text(port)));
+	ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "t"));
+	EXPECT_EQ(0, ask(&self->host, "iroute", "2", "record"));
 }
 
 /* NET-39 */

@@ -2,7 +2,7 @@
 /*
  * The network's two layers, and how a test goes on with one of them: root takes
  * the other's programs off their hooks, in the very engine that ships, so that
- * nothing in it needs a switch; and puts them back.
+ * nothing in it needs a switch; and puts them back. Include after the harness.
  */
 #ifndef LH_LAYER_H
 #define LH_LAYER_H
@@ -12,9 +12,13 @@
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
+
+#include "device.h"
+#include "inet.h"
 
 #define LAYER_PARENT "/sys/fs/cgroup/lh"	/* above each session's */
 
@@ -135,5 +139,82 @@ static inline int layer_on(struct layer *l)
 	}
 	return err;
 }
+
+enum { TASK = 1, SOCKET = 2, BOTH = 3 };
+
+FIXTURE(layers) {
+	struct world *w;
+	struct session s, host;
+};
+
+FIXTURE_VARIANT(layers) {
+	int on;		/* which of them */
+};
+
+FIXTURE_VARIANT_ADD(layers, both) {
+	.on = BOTH,
+};
+
+FIXTURE_VARIANT_ADD(layers, task_alone) {
+	.on = TASK,
+};
+
+FIXTURE_VARIANT_ADD(layers, socket_alone) {
+	.on = SOCKET,
+};
+
+/* That nothing else refuses any of it, and the rest of this can fail. */
+FIXTURE_VARIANT_ADD(layers, neither) {
+	.on = 0,
+};
+
+FIXTURE_SETUP(layers)
+{
+	struct policy p = {
+		.level = "network",
+		.sandbox = LOOP ",\"bind_any\":\"loopback\"",
+		.more = ",\"egress\":{\"allow\":[\"192.0.2.0/26\","
+			"\"[2001:db8::/112]:8000\"]}",
+	};
+	int given;
+
+	ASSERT_EQ(0, device_make());
+	ASSERT_EQ(0, system("sysctl -qw net.ipv4.ping_group_range='0 65535'"));
+	self->w = world_make(TEST_USER);
+	ASSERT_NE(NULL, self->w);
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	/* As standard error: a socket that somebody else has made. */
+	session_stderr = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	given = session_stderr;
+	ASSERT_LE(0, given);
+	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
+	close(given);
+	ASSERT_EQ(0, twin_start(&self->host, self->w));
+	if (!(variant->on & TASK))
+		ASSERT_EQ(0, layer_off(layer_task));
+	if (!(variant->on & SOCKET))
+		ASSERT_EQ(0, layer_off(layer_socket));
+}
+
+FIXTURE_TEARDOWN(layers)
+{
+	session_end(&self->host);
+	EXPECT_EQ(0, session_end(&self->s));
+	EXPECT_EQ(0, layer_on(layer_task));
+	EXPECT_EQ(0, layer_on(layer_socket));
+	world_remove(self->w);
+	device_remove();
+}
+
+/* A granted destination and another one, in the clothes of each family. */
+struct to {
+	const char *four, *mapped, *six;
+};
+
+static const struct to granted = {
+	"192.0.2.63", "::ffff:192.0.2.63", "2001:db8::63"
+}, refused = {
+	"192.0.2.64", "::ffff:192.0.2.64", "2001:db8:0:0:1::1"
+};
 
 #endif

@@ -53,6 +53,8 @@ int probe_open_flags(const char *how);
 int *probe_slot(const char *n);
 socklen_t probe_address(const char *addr, const char *port,
 			struct sockaddr_storage *ss);
+/* IP options: a source route through @hop, or to "record" it. 0: neither */
+int probe_options(const char *hop, unsigned char options[8]);
 
 /* The errno of a call that returned @ret. */
 int probe_errno(long ret);

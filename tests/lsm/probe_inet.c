@@ -115,10 +115,13 @@ static int op_ibind(char **a, struct probe_reply *r)
 	return 0;
 }
 
+/* SLOT: .value is the port */
 static int op_ilisten(char **a, struct probe_reply *r)
 {
-	(void)r;
-	return probe_errno(listen(*probe_slot(a[0]), 16));
+	int err = probe_errno(listen(*probe_slot(a[0]), 16));
+
+	r->value = port_of(*probe_slot(a[0]));
+	return err;
 }
 
 /* SLOT ADDRESS PORT: ETIMEDOUT if nothing came back in time */
@@ -218,16 +221,25 @@ static int op_irawconnect(char **a, struct probe_reply *r)
 				   atoi(a[2])));
 }
 
-/* Source route through an IPv4 address, in the options of SLOT. SLOT HOP */
+int probe_options(const char *hop, unsigned char options[8])
+{
+	memcpy(options, (unsigned char[8]){ 7, 7, 4 }, 8);
+	if (!strcmp(hop, "record"))
+		return 1;
+	options[0] = 131;
+	return inet_pton(AF_INET, hop, options + 3) == 1;
+}
+
+/* SLOT HOP: a source route through HOP, or to "record" the route */
 static int op_iroute(char **a, struct probe_reply *r)
 {
-	unsigned char lsrr[] = { 131, 7, 4, 0, 0, 0, 0, 0 };
+	unsigned char options[8];
 
 	(void)r;
-	if (inet_pton(AF_INET, a[1], lsrr + 3) != 1)
+	if (!probe_options(a[1], options))
 		return EINVAL;
-	return probe_errno(setsockopt(*probe_slot(a[0]), IPPROTO_IP, IP_OPTIONS, lsrr,
-				      sizeof(lsrr)));
+	return probe_errno(setsockopt(*probe_slot(a[0]), IPPROTO_IP,
+				      IP_OPTIONS, options, sizeof(options)));
 }
 
 /* SLOT DEVICE */

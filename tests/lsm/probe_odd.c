@@ -36,13 +36,13 @@ static int op_irawsend(char **a, struct probe_reply *r)
 				  atoi(a[3])));
 }
 
-/* SLOT TEXT HOP [ADDRESS PORT]: with a source route; "-": without */
+/* SLOT TEXT HOP [ADDRESS PORT]: with options as iroute has; "-": without */
 static int op_isendmsg(char **a, struct probe_reply *r)
 {
-	unsigned char lsrr[8] = { 131, 7, 4 };
+	unsigned char options[8];
 	union {
 		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(lsrr))];
+		char room[CMSG_SPACE(sizeof(options))];
 	} control = { 0 };
 	struct iovec one = { a[1], strlen(a[1]) };
 	struct sockaddr_storage ss;
@@ -53,16 +53,28 @@ static int op_isendmsg(char **a, struct probe_reply *r)
 		m.msg_namelen = probe_address(a[3], a[4], &ss);
 		m.msg_name = &ss;
 	}
-	if (inet_pton(AF_INET, a[2], lsrr + 3) == 1) {
+	if (probe_options(a[2], options)) {
 		control.header = (struct cmsghdr){
 			.cmsg_level = IPPROTO_IP, .cmsg_type = IP_RETOPTS,
-			.cmsg_len = CMSG_LEN(sizeof(lsrr)),
+			.cmsg_len = CMSG_LEN(sizeof(options)),
 		};
-		memcpy(CMSG_DATA(&control.header), lsrr, sizeof(lsrr));
+		memcpy(CMSG_DATA(&control.header), options, sizeof(options));
 		m.msg_control = &control;
 		m.msg_controllen = sizeof(control);
 	}
 	return probe_errno(sendmsg(*probe_slot(a[0]), &m, MSG_NOSIGNAL));
+}
+
+/* SLOT ADDRESS: an echo request from a socket of ICMP */
+static int op_iping(char **a, struct probe_reply *r)
+{
+	unsigned char echo[8] = { 8 };
+	struct sockaddr_storage ss;
+	socklen_t len = probe_address(a[1], "0", &ss);
+
+	(void)r;
+	return probe_errno(sendto(*probe_slot(a[0]), echo, sizeof(echo), 0,
+				  (struct sockaddr *)&ss, len));
 }
 
 static const struct join {
@@ -152,5 +164,6 @@ static int op_ijoin(char **a, struct probe_reply *r)
 const struct probe_op probe_odd_ops[] = {
 	{ "iadopt", 2, op_iadopt },	{ "irawsend", 4, op_irawsend },
 	{ "isendmsg", 3, op_isendmsg },	{ "ijoin", 4, op_ijoin },
+	{ "iping", 2, op_iping },
 	{ NULL, 0, NULL },
 };
