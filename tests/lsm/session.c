@@ -34,8 +34,9 @@ static const char *program(const char *name)
 }
 
 int session_stderr = -1;
+int session_keep = -1;
 
-/* A child with three descriptors of ours and no others. */
+/* A child with three or four descriptors of ours and no others. */
 static pid_t spawn(const char *const *arg, int in, int out, int err,
 		   const struct world *as)
 {
@@ -45,7 +46,10 @@ static pid_t spawn(const char *const *arg, int in, int out, int err,
 		return pid;
 	if (dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(111);
-	closefrom(3);
+	if (session_keep >= 0 && (dup2(session_keep, 3) < 0 ||
+				  fcntl(3, F_SETFD, 0)))
+		_exit(111);
+	closefrom(session_keep < 0 ? 3 : 4);
 	if (as && (initgroups(as->user, as->gid) || setgid(as->gid) ||
 		   setuid(as->uid) || chdir(at(as, "ws"))))
 		_exit(112);
@@ -65,7 +69,7 @@ static int start(struct session *s, const char *const *arg, const char *err,
 		return -errno;
 	s->pid = spawn(arg, in[0], out[1],
 		       session_stderr < 0 ? log : session_stderr, as);
-	session_stderr = -1;
+	session_stderr = session_keep = -1;
 	close(in[0]);
 	close(out[1]);
 	close(log);

@@ -83,6 +83,8 @@ struct session {
 
 /* What the next session gets for its standard error, if it is not -1. */
 extern int session_stderr;
+/* What it is left as descriptor 3, if it is not -1. */
+extern int session_keep;
 /* Start lh-supervise with the policy written last; flags end with NULL. */
 int session_start(struct session *s, const struct world *w, const char *name,
 		  const char *const *flags);
