@@ -51,8 +51,8 @@ FIXTURE_SETUP(group)
 	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
 	close(given);
 	ASSERT_EQ(0, twin_start(&self->host, self->w));
-	self->wire = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
-			    htons(ETH_P_ALL));
+	self->wire = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC |
+			    SOCK_NONBLOCK, htons(ETH_P_ALL));
 	at.sll_ifindex = if_nametoindex("d0");
 	ASSERT_EQ(0, bind(self->wire, (struct sockaddr *)&at, sizeof(at)));
 }

@@ -83,8 +83,8 @@ static int op_iopt(char **a, struct probe_reply *r)
 	int v = atoi(a[3]);
 
 	(void)r;
-	return probe_errno(setsockopt(*probe_slot(a[0]), atoi(a[1]), atoi(a[2]), &v,
-				      sizeof(v)));
+	return probe_errno(setsockopt(*probe_slot(a[0]), atoi(a[1]),
+				      atoi(a[2]), &v, sizeof(v)));
 }
 
 static int port_of(int fd)
@@ -183,8 +183,8 @@ static int op_isendmmsg(char **a, struct probe_reply *r)
 	struct iovec v = { a[1], strlen(a[1]) };
 
 	for (int i = 0; i < 2; i++) {
-		m[i].msg_hdr.msg_namelen = probe_address(a[2 + 2 * i], a[3 + 2 * i],
-						   &ss[i]);
+		m[i].msg_hdr.msg_namelen = probe_address(a[2 + 2 * i],
+							 a[3 + 2 * i], &ss[i]);
 		m[i].msg_hdr.msg_name = &ss[i];
 		m[i].msg_hdr.msg_iov = &v;
 		m[i].msg_hdr.msg_iovlen = 1;
