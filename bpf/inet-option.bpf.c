@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Options that lead elsewhere.
- *   socket_setsockopt   no route of its own for any packet; of a socket that was
- *                       given, nothing that the program below cannot look at
+ *   socket_setsockopt   no route of its own for a packet; on a socket that was
+ *                       given, nothing that the one below has to see
  *   cgroup/setsockopt   a multicast group only where datagrams may go to it, or
  *                       on the loopback device: joining sends a report
  */
