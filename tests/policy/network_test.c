@@ -238,7 +238,7 @@ TEST(thousands_of_rules_lie_flat)
 }
 
 /*
- * More than the tables hold; or, where a denial of all leaves one entry for each
+ * More than the tables hold; or, where a denial of all leaves one entry a
  * block, more looks than a start could wait for. An error, in words.
  */
 static void too_much(struct __test_metadata *_metadata, bool denied)
