@@ -61,10 +61,38 @@ static __noinline int proc_reaches_out(__u64 dentry)
 	       (name[0] == LH_WORD("autogrou") && name[1] == 'p');
 }
 
+/*
+ * /proc/<pid>/net/if_inet6 of an own process: a JVM holds that there is no IPv6
+ * if it cannot read it. It tells what netlink tells too; its neighbours tell of
+ * the host's connections.
+ */
+static __noinline int proc_is_interfaces(struct lh_session *s, __u64 dentry)
+{
+	struct dentry *d = (struct dentry *)dentry, *net;
+	__u64 name[2] = {}, above = 0;
+	struct pid *pid;
+
+	if (!(s->flags & LH_SESSION_INET))
+		return 0;
+	bpf_probe_read_kernel_str(name, sizeof(name),
+				  BPF_CORE_READ(d, d_name.name));
+	net = BPF_CORE_READ(d, d_parent);
+	bpf_probe_read_kernel_str(&above, sizeof(above),
+				  BPF_CORE_READ(net, d_name.name));
+	if (name[0] != LH_WORD("if_inet6") || name[1] ||
+	    above != ('n' | 'e' << 8 | 't' << 16))
+		return 0;
+	pid = proc_pid((__u64)BPF_CORE_READ(net, d_inode));
+	return pid && proc_is_own(s, pid);
+}
+
 static __noinline __u32 proc_special(struct lh_session *s, struct lh_ask *q)
 {
 	struct pid *pid = proc_pid(q->inode);
 
+	if (!pid && !(q->access & LH_CHANGES) &&
+	    proc_is_interfaces(s, q->at.dentry))
+		return LH_SPECIAL_FREE;
 	if (!pid)	/* a knob is written where a rule names it, or above */
 		return q->access & LH_CHANGES ? LH_SPECIAL_SHUT : 0;
 	if (!proc_is_own(s, pid))

@@ -261,4 +261,31 @@ TEST_F(inet, a_host_port_that_the_policy_names_is_reached)
 	EXPECT_TRUE(quiet(&self->s));
 }
 
+/* A JVM has no IPv6 otherwise. Its neighbours list the host's connections. */
+TEST_F(inet, its_interfaces_are_read_and_no_connection_of_the_host)
+{
+	static const struct {
+		const char *name;
+		int want;
+	} all[] = {
+		{ "self/net/if_inet6", 0 }, { "net/if_inet6", 0 },
+		{ "self/net/tcp6", EACCES }, { "self/net/unix", EACCES },
+		{ "self/net/route", EACCES }, { "1/net/if_inet6", EACCES },
+	};
+	char path[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		snprintf(path, sizeof(path), "/proc/%s", all[i].name);
+		EXPECT_EQ(all[i].want, ask(&self->s, "open", path, "r")) {
+			TH_LOG("%s", path);
+		}
+		if (all[i].want)
+			EXPECT_TRUE(denied(&self->s, "open", NULL, NULL));
+		EXPECT_EQ(0, ask(&self->host, "open", path, "r")) {
+			TH_LOG("%s", path);
+		}
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 TEST_HARNESS_MAIN

@@ -177,6 +177,7 @@ static const char *const secrets[] = {
 	"/proc/kcore", "/proc/kallsyms", "/proc/keys", "/proc/key-users",
 	"/proc/kmsg", "/proc/sysvipc/shm", "/proc/net/tcp", "/proc/net/unix",
 	"/proc/self/net/tcp", "/proc/modules", "/proc/iomem", "/proc/timer_list",
+	"/proc/self/net/if_inet6",	/* no sockets, no interfaces */
 	"/proc/sys/kernel/core_pattern", "/sys/kernel/debug/sched/debug",
 	"/sys/kernel/security/lsm", "/sys/kernel/tracing/trace",
 	"/sys/kernel/notes", "/proc/cmdline",
