@@ -3,6 +3,7 @@
 # from deps/ and renames between directories of target/.
 # needs: cargo cargo
 # cases: APP-04
+# expected: mkdir */.cargo
 # unstable: c/target/* c/target
 # fleeting: c/target/*
 # words: unstable

@@ -5,6 +5,8 @@
 # unstable: *.whl *.pyc *.exe v/bin/pip* *RECORD cc/* ccache/*
 # fleeting: ccache/* ccache
 # words: unstable
+# expected: stat /etc/ssh
+# expected: stat /etc/*shadow*
 /usr/bin/python3 -m venv v
 mkdir w
 cat >w/one.py <<'END'
