@@ -135,6 +135,22 @@ static __always_inline long walk_hop(struct lh_walk *w)
 	return 0;
 }
 
+#define SB_RDONLY 1
+
+/*
+ * It never came into the layer: right where the overlay has none to change. One
+ * that can be written has, and then what was taken for its dentry is not.
+ */
+static __always_inline int walk_lost_layer(struct lh_walk *w)
+{
+	__u64 start = w->start_dentry, sb;
+
+	if (w->layer != LAYER_ABOVE)
+		return 0;
+	sb = (__u64)LH_READ_AS(struct dentry, start, d_sb);
+	return !(LH_READ_AS(struct super_block, sb, s_flags) & SB_RDONLY);
+}
+
 /* 1: the walk is in the layer now. */
 static __always_inline int walk_into_layer(struct lh_walk *w, __u64 inode)
 {
@@ -213,6 +229,8 @@ static __always_inline __u32 walk_verdict(struct lh_walk *w, struct lh_ask *q,
 	if (!w->done)
 		return w->tries >= LH_WALK_TRIES ? LH_WHY_RACED :
 			LH_WHY_UNFINISHED;
+	if (walk_lost_layer(w))
+		return LH_WHY_UNFINISHED;
 	if (q->access == LH_STAT || (w->special & LH_SPECIAL_FREE)) {
 		/* Only what is denied is hidden. */
 		if (!(w->trail.found & LH_FOUND_DENY))

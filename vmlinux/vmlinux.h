@@ -108,6 +108,7 @@ struct file_system_type {
 
 struct super_block {
 	struct file_system_type *s_type;
+	unsigned long s_flags;
 	unsigned long s_magic;
 	struct dentry *s_root;
 	struct unicode_map *s_encoding;
