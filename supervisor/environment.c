@@ -202,6 +202,24 @@ static int below(struct environment *env, const char *name, const char *dir,
 	return set_default(env, name, path);
 }
 
+/*
+ * A JVM makes its temporary files in /tmp, whatever TMPDIR says. What the
+ * caller gave it stays, also an empty value; one that names a place decides.
+ */
+static int tell_java(struct environment *env, const char *temp)
+{
+	static const char name[] = "JAVA_TOOL_OPTIONS";
+	const char *has = environment_get(env, name);
+	_cleanup_free_ char *value = NULL;
+
+	if (has && (!*has || strstr(has, "java.io.tmpdir")))
+		return 0;
+	if (asprintf(&value, "%s%s-Djava.io.tmpdir=%s", has ? has : "",
+		     has ? " " : "", temp) < 0)
+		return -ENOMEM;
+	return set(env, name, value);
+}
+
 int environment_finish(struct environment *env, const char *temp,
 		       const char *cache, bool hide_git_config)
 {
@@ -216,6 +234,8 @@ int environment_finish(struct environment *env, const char *temp,
 			ret = set_default(env, "TEMP", temp);
 		if (!ret)
 			ret = set_default(env, "TMUX_TMPDIR", temp);
+		if (!ret)
+			ret = tell_java(env, temp);
 	}
 	/* No template: a new repository gets no hooks. Empty: none at all. */
 	if (!ret)

@@ -106,6 +106,31 @@ TEST_F(launch, the_environment_is_isolated)
 	EXPECT_NE(NULL, strstr(out, "OWN=y\n"));
 }
 
+/* Whatever TMPDIR says, a JVM takes /tmp unless it is told. */
+TEST_F(launch, a_java_machine_is_told_where_temporary_files_go)
+{
+	static const char *const kept[] = {
+		"JAVA_TOOL_OPTIONS=",
+		"JAVA_TOOL_OPTIONS=-Xmx1g -Djava.io.tmpdir=/x",
+	};
+	char out[4096], line[128];
+	size_t i;
+
+	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "sh", "-c",
+			 "[ \"$JAVA_TOOL_OPTIONS\" = "
+			 "\"-Djava.io.tmpdir=$TMPDIR\" ]"));
+	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--env",
+			 "JAVA_TOOL_OPTIONS=-Xmx1g", "--", "sh", "-c",
+			 "[ \"$JAVA_TOOL_OPTIONS\" = "
+			 "\"-Xmx1g -Djava.io.tmpdir=$TMPDIR\" ]"));
+	for (i = 0; i < sizeof(kept) / sizeof(*kept); i++) {
+		EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--env", kept[i],
+				 "--", "env"));
+		snprintf(line, sizeof(line), "%s\n", kept[i]);
+		EXPECT_NE(NULL, strstr(out, line));
+	}
+}
+
 TEST_F(launch, its_temp_directory_is_its_own_and_goes_with_it)
 {
 	char out[4096], cmd[4200];
