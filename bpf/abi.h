@@ -348,7 +348,7 @@ struct lh_denial {
 	X(task_setioprio) X(task_setscheduler) X(path_notify) \
 	X(inode_get_acl) X(file_receive) X(ipc_permission) X(shm_shmctl) \
 	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
-	X(socket_listen) X(cgroup_bind) X(cgroup_connect) X(cgroup_sendmsg) \
+	X(socket_listen) X(cgroup_bind) X(cgroup_connect) \
 	X(cgroup_skb_egress) X(cgroup_skb_ingress) X(socket_setsockopt) \
 	X(cgroup_setsockopt)
 

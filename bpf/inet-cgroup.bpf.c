@@ -4,9 +4,10 @@
  * attached where these cgroups lie, so no packet of the host's runs any of it.
  *   cgroup/bind4,6      no port that somebody else answers at; to any: narrowed
  *   cgroup/connect4,6   judged again; on loopback, who listens there
- *   cgroup/sendmsg4,6   the same for each datagram with a destination
  *   cgroup_skb/egress   each SYN and datagram, with what is on the wire
  *   cgroup_skb/ingress  who knocks: itself, or at a port that is published
+ * cgroup/sendmsg would see each datagram once more, and makes every UDP socket
+ * of the host take its lock for each.
  */
 #include "pair.bpf.h"
 
@@ -159,10 +160,11 @@ static __noinline int addr_reach(struct bpf_sock_addr *c, struct pair *p)
 	return addr_refuse(p, LH_WHY_PEER, 0, EACCES);
 }
 
-static __always_inline int addr_judge(struct bpf_sock_addr *c, __u16 op,
-				      __u16 hook, bool v6)
+static __always_inline int connect_judge(struct bpf_sock_addr *c, bool v6)
 {
-	struct pair p = { .op = op, .hook = hook };
+	struct pair p = {
+		.op = LH_OP_CONNECT, .hook = LH_HOOK_cgroup_connect,
+	};
 
 	if (!pair_begin(&p, c->sk))
 		return 1;
@@ -177,25 +179,13 @@ static __always_inline int addr_judge(struct bpf_sock_addr *c, __u16 op,
 SEC("cgroup/connect4")
 int inet_connect4(struct bpf_sock_addr *c)
 {
-	return addr_judge(c, LH_OP_CONNECT, LH_HOOK_cgroup_connect, false);
+	return connect_judge(c, false);
 }
 
 SEC("cgroup/connect6")
 int inet_connect6(struct bpf_sock_addr *c)
 {
-	return addr_judge(c, LH_OP_CONNECT, LH_HOOK_cgroup_connect, true);
-}
-
-SEC("cgroup/sendmsg4")
-int inet_sendmsg4(struct bpf_sock_addr *c)
-{
-	return addr_judge(c, LH_OP_SEND, LH_HOOK_cgroup_sendmsg, false);
-}
-
-SEC("cgroup/sendmsg6")
-int inet_sendmsg6(struct bpf_sock_addr *c)
-{
-	return addr_judge(c, LH_OP_SEND, LH_HOOK_cgroup_sendmsg, true);
+	return connect_judge(c, true);
 }
 
 /* After this @c names loopback; 0: refuse. */
@@ -328,15 +318,21 @@ static __noinline int listener_of(void *c, struct pair *p)
 }
 
 /* A record for the first packet; TCP tries again, with the same four. */
-static __noinline int skb_refuse(struct pair *p, __u16 why, __u16 rule)
+static __noinline int skb_refuse(struct pair *p, bool task, __u16 why,
+				 __u16 rule)
 {
-	__u64 told = flow_time(p, LH_FLOW_TOLD);
-
-	if (!told || p->q.d.protocol == LH_UDP) {
+	if (p->q.d.protocol != LH_UDP) {
+		if (flow_time(p, LH_FLOW_TOLD))
+			return 0;
 		flow_note(p, LH_FLOW_TOLD);
-		pair_refuse(p, false, why, rule, -EPERM);
 	}
-	return 0;
+	return pair_refuse(p, task, why, rule, -EPERM);
+}
+
+/* A datagram, and the first SYN, leave while who sends them is in the call. */
+static __noinline int egress_refuse(struct pair *p, __u16 why, __u16 rule)
+{
+	return skb_refuse(p, pair_is_caller(p), why, rule);
 }
 
 SEC("cgroup_skb/egress")
@@ -356,7 +352,7 @@ int inet_egress(struct __sk_buff *skb)
 	if (!p.s)
 		return 0;
 	if (!skb_read(skb, &p.own, &p.q.d, &opens))
-		return skb_refuse(&p, LH_WHY_FAMILY, 0);
+		return skb_refuse(&p, false, LH_WHY_FAMILY, 0);
 	if (!opens)
 		return 1;
 	if (p.q.d.protocol == LH_UDP)
@@ -364,16 +360,16 @@ int inet_egress(struct __sk_buff *skb)
 	lh_reach(&p.q);
 	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach &&
 	    skb->ifindex != LH_LOOPBACK_DEVICE)
-		return skb_refuse(&p, LH_WHY_NEVER, 0);
+		return egress_refuse(&p, LH_WHY_NEVER, 0);
 	if (p.q.v.reach == LH_REACH_ANY)
 		return 1;
 	if (p.q.v.reach != LH_REACH_OWN)
-		return skb_refuse(&p, p.q.v.why, p.q.v.rule);
+		return egress_refuse(&p, p.q.v.why, p.q.v.rule);
 	who = listener_of(skb, &p);
 	if (who == OWNER_OTHER) {
 		if (p.q.d.protocol == LH_UDP && flow_time(&p, LH_FLOW_CLIENT))
 			return 1;
-		return skb_refuse(&p, LH_WHY_PEER, 0);
+		return egress_refuse(&p, LH_WHY_PEER, 0);
 	}
 	if (p.q.d.protocol == LH_UDP && who == OWNER_SELF) {
 		/* As its receiver will see it: the other way round. */
@@ -415,7 +411,7 @@ int inet_ingress(struct __sk_buff *skb)
 	udp = p.q.d.protocol == LH_UDP;
 	/* Nobody binds elsewhere; what listens there has got around that. */
 	if (!udp && !lh_dest_is_loopback(&p.own))
-		return skb_refuse(&p, LH_WHY_NOT_GRANTED, 0);
+		return skb_refuse(&p, false, LH_WHY_NOT_GRANTED, 0);
 	who = owner_of(skb, &p.own, &p.q.d, p.q.d.protocol, p.q.serial);
 	if (who == OWNER_SELF)
 		return 1;
@@ -434,5 +430,5 @@ int inet_ingress(struct __sk_buff *skb)
 			flow_note(&p, LH_FLOW_CLIENT);
 		return 1;
 	}
-	return skb_refuse(&p, LH_WHY_PEER, 0);
+	return skb_refuse(&p, false, LH_WHY_PEER, 0);
 }

@@ -33,6 +33,14 @@ static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
 	return true;
 }
 
+/* Does one of the session's own run, and not the kernel in its time? */
+static __always_inline bool pair_is_caller(struct pair *p)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+
+	return (__u64)BPF_CORE_READ(t, cgroups, dfl_cgrp) == p->s->cgroup;
+}
+
 /* @task: it is the caller that is refused; else nobody knows who runs. */
 static __noinline int pair_refuse(struct pair *p, bool task, __u16 why,
 				  __u16 rule, __s16 err)
@@ -47,13 +55,12 @@ static __noinline int pair_refuse(struct pair *p, bool task, __u16 why,
 	__builtin_memcpy(d.addr, p->q.d.addr, sizeof(d.addr));
 	if (task) {
 		struct task_struct *t = bpf_get_current_task_btf();
-		__u64 id = bpf_get_current_pid_tgid();
 
-		d.pid = id >> 32;
-		d.tid = (__u32)id;
+		d.pid = t->tgid;
+		d.tid = t->pid;
 		d.ppid = t->real_parent->tgid;
-		d.uid = (__u32)bpf_get_current_uid_gid();
-		bpf_get_current_comm(d.comm, sizeof(d.comm));
+		d.uid = BPF_CORE_READ(t, cred, uid.val);
+		BPF_CORE_READ_STR_INTO(&d.comm, t, comm);
 	}
 	lh_record_bare(&d, lh_slot_of(p->q.serial));
 	return 0;

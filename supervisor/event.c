@@ -181,6 +181,12 @@ static bool ends(const char *path, size_t len, const char *suffix)
 	return len >= n && !memcmp(path + len - n, suffix, n);
 }
 
+/* A JVM's counters, for others to look at; it cleans up there first. */
+static bool is_perfdata(const char *path, size_t len)
+{
+	return starts(path, len, "/tmp/hsperfdata_");
+}
+
 /* What a toolchain makes beside things that it otherwise only reads. */
 static bool is_lock(const char *path, size_t len)
 {
@@ -192,7 +198,7 @@ static bool is_lock(const char *path, size_t len)
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (ends(path, len, names[i]))
 			return true;
-	return starts(path, len, "/tmp/hsperfdata_");
+	return is_perfdata(path, len);
 }
 
 /* ps, top, pidof and their like look at every process that there is. */
@@ -261,7 +267,8 @@ static bool is_probe(const struct event *ev)
 	if (ev->d.why == LH_WHY_PROCESS)
 		return is_census(ev, path, len);
 	/* ipcs looks here first, then asks for one object after the other. */
-	if (ev->d.op == LH_OP_OPEN && starts(path, len, "/proc/sysvipc/"))
+	if (ev->d.op == LH_OP_OPEN && (starts(path, len, "/proc/sysvipc/") ||
+				       is_perfdata(path, len)))
 		return true;
 	if (ev->d.op == LH_OP_CREATE || ev->d.op == LH_OP_MKDIR)
 		return is_lock(path, len);

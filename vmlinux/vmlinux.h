@@ -211,7 +211,13 @@ struct signal_struct {
 	struct pid *pids[4];
 };
 
-struct cred;
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t uid;
+};
 
 struct nsproxy {
 	struct mnt_namespace *mnt_ns;
@@ -230,6 +236,7 @@ struct task_struct {
 	const struct cred *cred, *real_cred;
 	struct nsproxy *nsproxy;
 	struct hlist_node pid_links[4];
+	char comm[16];
 	struct bpf_local_storage *bpf_storage;
 };
 

@@ -125,6 +125,8 @@ TEST_F(inet, a_listener_of_the_host_at_any_address_is_not_reached)
 
 TEST_F(inet, a_socket_of_the_host_gets_no_datagram)
 {
+	struct denial d;
+
 	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
 		const struct form *f = &forms[i];
 		int port = server(&self->host, "1", f->family, "u", f->bind,
@@ -133,9 +135,15 @@ TEST_F(inet, a_socket_of_the_host_gets_no_datagram)
 
 		ASSERT_LT(0, port);
 		ASSERT_EQ(0, ask(&self->s, "isock", "2", f->to, "u"));
-		EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", f->connect,
-				      to));
-		EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+		EXPECT_EQ(EPERM, ask(&self->s, "isend", "2", "x", f->connect,
+				     to));
+		/* Seen as a packet, and yet it is known who sent it. */
+		ASSERT_EQ(0, denial_next(&self->s, &d));
+		EXPECT_STREQ("send", d.operation);
+		EXPECT_STREQ("EPERM", d.errno_name);
+		EXPECT_EQ(self->s.probe, d.pid);
+		EXPECT_STREQ("probe", d.comm);
+		EXPECT_EQ(port, d.port);
 		EXPECT_EQ(EACCES, dial(&self->s, f->to, "u", f->connect,
 				       port));
 		EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
@@ -156,8 +164,8 @@ TEST_F(inet, a_second_destination_is_judged_too)
 
 	ASSERT_LT(0, mine);
 	ASSERT_EQ(0, dial(&self->s, "4", "u", "127.0.0.1", mine));
-	EXPECT_EQ(EACCES, ask(&self->s, "isend", "9", "x", "127.0.0.1",
-			      text(theirs)));
+	EXPECT_EQ(EPERM, ask(&self->s, "isend", "9", "x", "127.0.0.1",
+			     text(theirs)));
 	EXPECT_EQ(0, ask(&self->s, "isend", "9", "x", "127.0.0.1",
 			 text(mine)));
 	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
@@ -232,8 +240,8 @@ TEST_F(inet, a_published_port_is_reached_by_the_host)
 	EXPECT_STREQ("page", self->host.reply.text);
 
 	from = server(&self->host, "1", "6", "u", "::1", "0");
-	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", "::1",
-			      text(from)));
+	EXPECT_EQ(EPERM, ask(&self->s, "isend", "2", "x", "::1",
+			     text(from)));
 	EXPECT_EQ(0, ask(&self->host, "isend", "1", "q", "::1", text(udp)));
 	EXPECT_EQ(0, ask(&self->s, "irecv", "2"));
 	EXPECT_EQ(from, self->s.reply.value);

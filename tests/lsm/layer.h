@@ -46,8 +46,6 @@ static struct layer layer_socket[] = {
 	{ .name = "inet_bind6", .attach = BPF_CGROUP_INET6_BIND },
 	{ .name = "inet_connect4", .attach = BPF_CGROUP_INET4_CONNECT },
 	{ .name = "inet_connect6", .attach = BPF_CGROUP_INET6_CONNECT },
-	{ .name = "inet_sendmsg4", .attach = BPF_CGROUP_UDP4_SENDMSG },
-	{ .name = "inet_sendmsg6", .attach = BPF_CGROUP_UDP6_SENDMSG },
 	{ .name = "inet_setsockopt", .attach = BPF_CGROUP_SETSOCKOPT },
 	{ .name = "inet_egress", .attach = BPF_CGROUP_INET_EGRESS },
 	{ .name = "inet_ingress", .attach = BPF_CGROUP_INET_INGRESS },

@@ -3,6 +3,7 @@
 # needs: javac openjdk-17-jdk-headless
 # unstable: *.class *.jar
 # words: unstable
+# expected: open /tmp/hsperfdata_*
 cat >Main.java <<'END'
 import java.nio.file.*;
 public class Main {
