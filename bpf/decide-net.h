@@ -188,12 +188,20 @@ lh_decide_reach(__u32 flags, const struct lh_dest *d,
 		v->why = LH_WHY_ALLOW;
 }
 
-/* May it have its own end at @d? *narrow: only if that becomes loopback. */
+/*
+ * May it have its own end at @d? *narrow: only if that becomes loopback. A
+ * datagram socket at no port of its own choice has what the kernel gives to one
+ * that sends first: whom that talks to is judged by destination.
+ */
 static __always_inline _Bool lh_decide_bind(__u32 flags,
 					    const struct lh_dest *d,
 					    _Bool *narrow)
 {
 	*narrow = lh_dest_is_any(d);
+	if (*narrow && d->protocol == LH_UDP && !d->port) {
+		*narrow = 0;
+		return 1;
+	}
 	return (flags & lh_loop_flag(d->protocol)) &&
 	       lh_dest_is_loopback(d) &&
 	       (!*narrow || (flags & LH_SESSION_NARROW));

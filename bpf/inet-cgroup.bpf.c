@@ -188,7 +188,9 @@ int inet_connect6(struct bpf_sock_addr *c)
 	return connect_judge(c, true);
 }
 
-/* After this @c names loopback; 0: refuse. */
+enum bind { BIND_REFUSE, BIND_AS_IT_IS, BIND_NARROW };
+
+/* BIND_NARROW: once @c names loopback. */
 static __noinline int bind_judge(struct bpf_sock_addr *c, struct pair *p)
 {
 	struct lh_dest none = {};
@@ -201,24 +203,24 @@ static __noinline int bind_judge(struct bpf_sock_addr *c, struct pair *p)
 	if (p->q.d.port && owner_of(c, &none, &p->q.d, p->q.d.protocol,
 				    p->q.serial) == OWNER_OTHER)
 		return addr_refuse(p, LH_WHY_PEER, 0, EADDRINUSE);
-	return 1;
+	return narrow ? BIND_NARROW : BIND_AS_IT_IS;
 }
 
 SEC("cgroup/bind4")
 int inet_bind4(struct bpf_sock_addr *c)
 {
 	struct pair p = { .op = LH_OP_BIND, .hook = LH_HOOK_cgroup_bind };
+	int how;
 
 	if (!pair_begin(&p, c->sk))
 		return 1;
 	if (!p.s)
 		return 0;
 	dest_of(&p.q.d, c, false);
-	if (!bind_judge(c, &p))
-		return 0;
-	if (!c->user_ip4)
+	how = bind_judge(c, &p);
+	if (how == BIND_NARROW)
 		c->user_ip4 = __builtin_bswap32(HOST_LOOPBACK);
-	return 1;
+	return how != BIND_REFUSE;
 }
 
 /* Of both kinds it becomes the one that clients try first: 127.0.0.1. */
@@ -226,7 +228,8 @@ SEC("cgroup/bind6")
 int inet_bind6(struct bpf_sock_addr *c)
 {
 	struct pair p = { .op = LH_OP_BIND, .hook = LH_HOOK_cgroup_bind };
-	bool any, v6only = false;
+	bool v6only = false;
+	int how;
 	struct tcp6_sock *tcp;
 	struct udp6_sock *udp;
 	struct sock *sk = NULL;
@@ -236,8 +239,7 @@ int inet_bind6(struct bpf_sock_addr *c)
 	if (!p.s)
 		return 0;
 	dest_of(&p.q.d, c, true);
-	any = lh_dest_is_any(&p.q.d);
-	if (any && c->sk) {
+	if (lh_dest_is_any(&p.q.d) && c->sk) {
 		tcp = bpf_skc_to_tcp6_sock(c->sk);
 		udp = tcp ? NULL : bpf_skc_to_udp6_sock(c->sk);
 		if (tcp)
@@ -248,12 +250,11 @@ int inet_bind6(struct bpf_sock_addr *c)
 			v6only = BPF_CORE_READ_BITFIELD(&sk->__sk_common,
 							skc_ipv6only);
 	}
-	if (any && !v6only)
+	if (lh_dest_is_any(&p.q.d) && !v6only)
 		p.q.d.family = LH_AF_INET;
-	if (!bind_judge(c, &p))
-		return 0;
-	if (!any)
-		return 1;
+	how = bind_judge(c, &p);
+	if (how != BIND_NARROW)
+		return how != BIND_REFUSE;
 	c->user_ip6[0] = 0;
 	c->user_ip6[1] = 0;
 	c->user_ip6[2] = v6only ? 0 : __builtin_bswap32(0xffffu);

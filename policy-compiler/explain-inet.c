@@ -64,6 +64,10 @@ static void ask_bind(const struct image *im, const struct lh_dest *d,
 	if (!lh_decide_bind(im->net_flags, d, &narrow))
 		return;
 	a->why = LH_WHY_ALLOW;
+	if (lh_dest_is_any(d) && !narrow) {
+		a->note = "as the kernel does for who sends first";
+		return;
+	}
 	a->rule = im->net_flags & LH_SESSION_LOOP_UDP ?
 		  "/process_sandbox/allow_loopback" :
 		  "/process_sandbox/allow_tcp_loopback";

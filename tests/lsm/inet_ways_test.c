@@ -32,7 +32,7 @@ TEST_F(ways, an_end_at_any_address_is_refused)
 					  addresses[i], "0"));
 		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
 		EXPECT_EQ(-EACCES, server(&self->s, "1", family, "u",
-					  addresses[i], "0"));
+					  addresses[i], "7002"));
 		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
 	}
 	EXPECT_LT(0, server(&self->host, "1", "4", "t", "0.0.0.0", "0"));
@@ -225,24 +225,25 @@ INET(narrow, LOOP ",\"bind_any\":\"loopback\"");
 
 TEST_F(narrow, an_end_at_any_address_becomes_one_on_loopback)
 {
-	static const char *const types[] = { "t", "u" };
+	static const char *const types[] = { "t", "t", "u" };
+	static const char *const ports[] = { "0", "7003", "7003" };
 
-	for (int i = 0; i < 2; i++) {
-		const char *type = types[i];
+	for (int i = 0; i < 3; i++) {
+		const char *type = types[i], *at = ports[i];
 		int port = server(&self->s, "1", "4", type, "0.0.0.0", "0");
 
 		ASSERT_LT(0, port);
-		ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", type));
-		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "0.0.0.0", "0"));
-		EXPECT_STREQ("127.0.0.1", self->s.reply.text);
 		EXPECT_EQ(0, dial(&self->s, "4", type, "127.0.0.1", port));
+		ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", type));
+		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "0.0.0.0", at));
+		EXPECT_STREQ("127.0.0.1", self->s.reply.text);
 		ASSERT_EQ(0, ask(&self->s, "isock", "2", "6", type));
-		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "::", "0"));
+		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "::", at));
 		EXPECT_STREQ("::ffff:127.0.0.1", self->s.reply.text);
 		ASSERT_EQ(0, ask(&self->s, "isock", "2", "6", type));
 		ASSERT_EQ(0, ask(&self->s, "iopt", "2", text(IPPROTO_IPV6),
 				 text(IPV6_V6ONLY), "1"));
-		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "::", "0"));
+		ASSERT_EQ(0, ask(&self->s, "ibind", "2", "::", at));
 		EXPECT_STREQ("::1", self->s.reply.text);
 	}
 	/* listen() alone is no bind. */
@@ -251,6 +252,32 @@ TEST_F(narrow, an_end_at_any_address_becomes_one_on_loopback)
 	EXPECT_EQ(-EACCES, server(&self->s, "1", "4", "t", "192.0.2.1", "0"));
 	ASSERT_EQ(7002, server(&self->s, "1", "6", "t", "::", "7002"));
 	EXPECT_EQ(0, dial(&self->host, "4", "t", "127.0.0.1", 7002));
+}
+
+/*
+ * A datagram socket at no port of its own choice is what the kernel makes of
+ * one that sends first: a client's, as of a resolver or of Node. It stays at
+ * any address, to reach what is granted beyond loopback, and no more than that.
+ */
+TEST_F(narrow, a_client_of_datagrams_is_at_any_address)
+{
+	int theirs = server(&self->host, "1", "4", "u", "127.0.0.1", "0");
+	int own = server(&self->s, "1", "4", "u", "127.0.0.1", "0");
+
+	ASSERT_LT(0, theirs);
+	ASSERT_LT(0, own);
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "6", "u"));
+	ASSERT_EQ(0, ask(&self->s, "ibind", "2", "::", "0"));
+	EXPECT_STREQ("::", self->s.reply.text);
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->s, "ibind", "2", "0.0.0.0", "0"));
+	EXPECT_STREQ("0.0.0.0", self->s.reply.text);
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "127.0.0.1", text(own)));
+	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	EXPECT_EQ(EPERM, ask(&self->s, "isend", "2", "x", "127.0.0.1",
+			     text(theirs)));
+	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", "192.0.2.1",
+			      text(theirs)));
 }
 
 INET(tcp, ",\"allow_tcp_loopback\":true");

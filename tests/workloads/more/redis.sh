@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A store in memory, by loopback and by a socket file, and a second that copies
-# the first.
+# the first. By itself it listens at every address there is.
 # needs: redis-server redis-server
 # fleeting: *.rdb *.log *.aof appendonlydir appendonlydir/* r.sock
 #--
 serve()
 {
-	redis-server --bind 127.0.0.1 -::1 --dir "$PWD" "$@" >>redis.log 2>&1 &
+	redis-server --dir "$PWD" "$@" >>redis.log 2>&1 &
 }
 until_is()
 {
