@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Destinations by address, port and protocol; what leaves is counted on a
- * device that leads nowhere. NET-01, NET-34, NET-35, NET-37, NET-38.
+ * device that leads nowhere. NET-01, NET-22, NET-34, NET-35, NET-37, NET-38.
  */
 #define _GNU_SOURCE
+#include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +19,10 @@
 
 #define RULES "\"allow\":[\"192.0.2.0/24:8000-8010\"," \
 	"\"tcp/[2001:db8::/32]:8000\",\"udp/192.0.2.1:9000\"," \
-	"\"0.0.0.0/0:8100\",\"10.1.0.0/16:8100\",\"127.0.0.1:8200\"]," \
-	"\"deny\":[\"192.0.2.64/26\",\"192.0.2.1:8005\",\"127.0.0.7\"]"
+	"\"0.0.0.0/0:8100\",\"10.1.0.0/16:8100\",\"127.0.0.1:8200\"," \
+	"\"udp/[2001:db8::/64]:9000\",\"udp/192.0.2.63:9000\"]," \
+	"\"deny\":[\"192.0.2.64/26\",\"192.0.2.1:8005\",\"127.0.0.7\"," \
+	"\"127.0.0.0/8:2375\",\"[::1]:2375\"]"
 
 FIXTURE(egress) {
 	struct world *w;
@@ -41,7 +45,8 @@ FIXTURE_SETUP(egress)
 {
 	struct policy p = {
 		.level = "network", .more = variant->more,
-		.sandbox = ",\"allow_loopback\":true",
+		.sandbox = ",\"allow_loopback\":true,"
+			   "\"loopback_ports\":[\"2375-2376\"]",
 	};
 
 	ASSERT_EQ(0, device_make());
@@ -115,6 +120,19 @@ static const struct row {
 	{ "t", "64:ff9b::c000:201", "8000", "builtin:egress/64:ff9b::/96" },
 	{ "t", "127.0.0.7", "8000", "/egress/deny/2" },
 	{ "u", "127.0.0.7", "8000", "/egress/deny/2" },
+	/* NET-22: loopback_ports has this port of the host's, too. */
+	{ "t", "127.0.0.1", "2375", "/egress/deny/3" },
+	{ "u", "127.0.0.1", "2375", "/egress/deny/3" },
+	{ "t", "127.8.9.10", "2375", "/egress/deny/3" },
+	{ "t", "::ffff:127.0.0.1", "2375", "/egress/deny/3" },
+	{ "u", "::ffff:127.8.9.10", "2375", "/egress/deny/3" },
+	{ "t", "::1", "2375", "/egress/deny/4" },
+	{ "u", "::1", "2375", "/egress/deny/4" },
+	{ "t", "127.0.0.1", "2376", NULL },
+	{ "u", "127.0.0.1", "2376", NULL },
+	{ "t", "127.8.9.10", "2376", NULL },
+	{ "t", "::ffff:127.0.0.1", "2376", NULL },
+	{ "t", "::1", "2376", NULL },
 };
 
 TEST_F(egress, each_destination_is_judged_and_no_refused_packet_leaves)
@@ -221,6 +239,93 @@ TEST_F(egress, a_device_is_no_way_around)
 		before = left();
 		EXPECT_NE(0, ask(&self->s, "isend", "2", "x", ends[i], port));
 		EXPECT_EQ(before, left());
+	}
+}
+
+/*
+ * Its own sockets may say by which device a datagram leaves, loopback's too.
+ * All of it is for the packet's program: what the task asks for is its own.
+ */
+static const struct steer {
+	const char *name, *family;
+	const char *level, *option;	/* NULL: IPV6_PKTINFO */
+	const char *granted, *refused, *near;
+} steers[] = {
+	{ "IP_UNICAST_IF", "4", "0", "50", "192.0.2.63", "192.0.2.64",
+	  "127.0.0.1" },
+	{ "IPV6_UNICAST_IF", "6", "41", "76", "2001:db8::63", "fd00::1",
+	  "::1" },
+	{ "IPV6_PKTINFO", "6", NULL, NULL, "2001:db8::63", "fd00::1",
+	  "::1" },
+};
+
+/* A datagram so, to @addr; through connect() if @first. */
+static int steer(struct session *s, const struct steer *t, bool first,
+		 const char *addr, const char *port)
+{
+	int err = ask(s, "isock", "9", t->family, "u");
+	char index[16];
+
+	snprintf(index, sizeof(index), "%d", htonl(if_nametoindex("d0")));
+	if (!err)
+		err = t->option ? ask(s, "iopt", "9", t->level, t->option,
+				      index) :
+		      ask(s, "ipktinfo", "9", "2001:db8::1", "d0");
+	if (err)
+		return -err;
+	if (!first)
+		return ask(s, "isend", "9", "x", addr, port);
+	err = ask(s, "iconnect", "9", addr, port);
+	return err ? err : ask(s, "isend", "9", "x");
+}
+
+TEST_F(egress, an_option_that_names_a_device_is_no_way_around)
+{
+	struct session *s = &self->s, *host = &self->host;
+	char mine[16], theirs[16];
+
+	for (size_t i = 0; i < ARRAY_SIZE(steers) * 2; i++) {
+		const struct steer *t = &steers[i / 2];
+		bool first = i & 1;
+		long before = left();
+
+		ASSERT_EQ(0, ask(s, "isock", "1", t->family, "u"));
+		ASSERT_EQ(0, ask(s, "ibind", "1", t->near, "0"));
+		snprintf(mine, sizeof(mine), "%d", s->reply.value);
+		ASSERT_EQ(0, ask(host, "isock", "1", t->family, "u"));
+		ASSERT_EQ(0, ask(host, "ibind", "1", t->near, "0"));
+		snprintf(theirs, sizeof(theirs), "%d", host->reply.value);
+		EXPECT_EQ(EACCES, steer(s, t, first, t->refused, "8100"));
+		EXPECT_EQ(EACCES, steer(s, t, first, t->near, theirs)) {
+			TH_LOG("%s: %d", t->name, s->reply.err);
+		}
+		EXPECT_EQ(EPERM, steer(s, t, first, t->near, mine)) {
+			TH_LOG("%s: %d", t->name, s->reply.err);
+		}
+		EXPECT_EQ(before, left()) {
+			TH_LOG("%s", t->name);
+		}
+		for (int k = 0; k < 3; k++)
+			EXPECT_TRUE(denied(s, NULL, NULL, NULL));
+		EXPECT_TRUE(quiet(s));
+		EXPECT_EQ(ETIMEDOUT, ask(host, "irecv", "1", "0"));
+		/* Without it they arrive; the host's leaves by the device. */
+		EXPECT_EQ(0, ask(s, "isock", "2", t->family, "u"));
+		EXPECT_EQ(0, ask(s, "isend", "2", "x", t->near, mine));
+		EXPECT_EQ(0, ask(s, "irecv", "1"));
+		EXPECT_EQ(0, steer(host, t, first, t->near, theirs)) {
+			TH_LOG("%s: %d", t->name, host->reply.err);
+		}
+		EXPECT_LT(before, left()) {
+			TH_LOG("%s", t->name);
+		}
+		before = left();
+		EXPECT_EQ(0, steer(s, t, first, t->granted, "9000")) {
+			TH_LOG("%s: %d", t->name, s->reply.err);
+		}
+		EXPECT_LT(before, left()) {
+			TH_LOG("%s", t->name);
+		}
 	}
 }
 

@@ -161,9 +161,21 @@ static int op_ijoin(char **a, struct probe_reply *r)
 	return -1;
 }
 
+/* SLOT ADDRESS DEVICE: from where all that the socket sends leaves */
+static int op_ipktinfo(char **a, struct probe_reply *r)
+{
+	struct in6_pktinfo v = { .ipi6_ifindex = if_nametoindex(a[2]) };
+
+	(void)r;
+	if (inet_pton(AF_INET6, a[1], &v.ipi6_addr) != 1)
+		return -1;
+	return probe_errno(setsockopt(*probe_slot(a[0]), IPPROTO_IPV6,
+				      IPV6_PKTINFO, &v, sizeof(v)));
+}
+
 const struct probe_op probe_odd_ops[] = {
 	{ "iadopt", 2, op_iadopt },	{ "irawsend", 4, op_irawsend },
 	{ "isendmsg", 3, op_isendmsg },	{ "ijoin", 4, op_ijoin },
-	{ "iping", 2, op_iping },
+	{ "iping", 2, op_iping },	{ "ipktinfo", 3, op_ipktinfo },
 	{ NULL, 0, NULL },
 };
