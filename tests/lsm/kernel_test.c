@@ -112,6 +112,7 @@ TEST_F(kernel, what_paths_mean_does_not_change)
 	}
 }
 
+/* NET-44 */
 TEST_F(kernel, new_namespaces_are_refused)
 {
 	/* user, mount, net, pid, ipc, uts, cgroup, all at once */
@@ -129,6 +130,14 @@ TEST_F(kernel, new_namespaces_are_refused)
 	EXPECT_EQ(0, ask(&self->s, "unshare", "0x400"));
 	EXPECT_EQ(EPERM, ask(&self->s, "setns", "/proc/self/ns/net"));
 	EXPECT_EQ(0, ask(&self->twin, "unshare", "0x10000000"));
+	/* A user namespace first, for a network of its own in it */
+	EXPECT_EQ(EPERM, ask(&self->s, "unshare", "0x50000000"));
+	EXPECT_EQ(0, ask(&self->twin, "unshare", "0x50000000"));
+	/* seccomp cannot see the arguments of clone3 */
+	EXPECT_EQ(EPERM, ask(&self->s, "clone3", "0x50000000"));
+	EXPECT_TRUE(denied(&self->s, "namespace", NULL, NULL));
+	EXPECT_EQ(0, ask(&self->s, "clone3", "0"));
+	EXPECT_EQ(0, ask(&self->twin, "clone3", "0x50000000"));
 }
 
 struct call {

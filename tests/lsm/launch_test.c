@@ -97,6 +97,7 @@ TEST_F(launch, the_environment_is_isolated)
 	EXPECT_EQ(NULL, strstr(out, "SECRET_API_KEY"));
 	EXPECT_EQ(NULL, strstr(out, "LD_LIBRARY_PATH"));
 	EXPECT_EQ(NULL, strstr(out, "WHATEVER"));
+	EXPECT_EQ(NULL, strstr(out, "LH_"));		/* NET-43 */
 	EXPECT_NE(NULL, strstr(out, "LC_ALL=C\n"));
 	EXPECT_NE(NULL, strstr(out, "HOME=/tmp/home-lh-test\n"));
 	EXPECT_NE(NULL, strstr(out, "TMPDIR=/tmp/lh-4242/"));

@@ -297,7 +297,7 @@ TEST_F(ways, an_unnamed_file_in_tmp_is_nobody_elses)
 	EXPECT_EQ(EACCES, ask(s, "ctmpfile", ws));
 }
 
-/* FS-48: io_uring is answered as by a kernel without it. */
+/* FS-48, NET-30: io_uring is answered as by a kernel without it. */
 TEST_F(ways, there_is_no_other_road_of_system_calls)
 {
 	char nr[16];
