@@ -169,6 +169,47 @@ result $? "without, no question leaves, and its own names are known" \
 kill $answers
 umount "$(realpath /etc/resolv.conf)"
 
+# A rule is for an address, however its name is spelt and wherever that moves
+# later (NET-36). Rules for names are an error: tests/policy/bad/network.json.
+for at in 127.0.0.1 127.0.0.2; do
+	python3 -m http.server -d "$base" --bind $at 8311 >/dev/null 2>&1 &
+	servers+=($!)
+done
+echo '127.0.0.1 ok.test' | cat - /etc/hosts >"$base/hosts"
+mount --bind "$base/hosts" /etc/hosts
+spell()
+{
+	local h
+	for h in ok.test OK.TEST; do
+		timeout 5 bash -c "exec 3<>/dev/tcp/$h/8311" 2>/dev/null &&
+			echo "$1 $h"
+	done
+}
+cat >"$base/moves.json" <<END
+{ "version": 1, "name": "moves", "side_effect_level": "network",
+  "workspace_roots": ["$base"], "egress": { "allow": ["127.0.0.1:8311"] } }
+END
+until get 8311 >"$base/out" && curl -sf -m 5 http://127.0.0.2:8311/f; do
+	sleep 0.5
+done >>"$base/out"
+mkfifo "$base/moved"
+"$B/lh-supervise" -q --policy "$base/moves.json" -C "$base" \
+	--denials "$log/d" -- bash -c "$(declare -f spell)
+	spell at; echo once >moved; read -r _ <moved; spell then; true" \
+	>"$base/out" 2>&1 </dev/null &
+moves=$!
+read -r _ <"$base/moved"
+echo '127.0.0.2 ok.test' >/etc/hosts
+[ "$(spell outside | wc -l)" = 2 ]
+result $? "outside, a name has moved" /etc/hosts
+echo >"$base/moved"
+wait $moves
+[ "$(cat "$base/out")" = "$(printf 'at %s\n' ok.test OK.TEST)" ] &&
+	[ "$(grep -c '"address":"127.0.0.2","port":8311' "$log/d")" = 2 ]
+result $? "a rule for its address does not move along" "$base/out" "$log/d"
+kill "${servers[@]}"
+umount /etc/hosts
+
 # A container engine's client is an HTTP client (NET-19).
 python3 - /run/docker.sock <<'END' &
 import http.server
