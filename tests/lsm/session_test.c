@@ -6,11 +6,15 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
 
+#include <bpf/bpf.h>
+
+#include "../../bpf/abi.h"
 #include "kselftest_harness.h"
 #include "session.h"
 
@@ -275,14 +279,85 @@ TEST_F(session, a_killed_keeper_does_not_lift_the_policy)
 	session_end(&s);
 }
 
+static int table(const char *name)
+{
+	char pattern[64];
+	glob_t g = { 0 };
+	int fd = -1;
+
+	snprintf(pattern, sizeof(pattern), "/sys/fs/bpf/lh/*/%s", name);
+	if (!glob(pattern, 0, NULL, &g) && g.gl_pathc == 1)
+		fd = bpf_obj_get(g.gl_pathv[0]);
+	globfree(&g);
+	return fd;
+}
+
+/* Entries of a table of the engine, of all sessions together. */
+static int entries(const char *name)
+{
+	char key[512], next[512];
+	int fd = table(name), n = 0;
+
+	if (fd < 0)
+		return -1;
+	for (void *k = NULL; !bpf_map_get_next_key(fd, k, next); n++)
+		k = memcpy(key, next, sizeof(key));
+	close(fd);
+	return n;
+}
+
+/* Slots of sessions that are taken. */
+static int slots(void)
+{
+	struct lh_session slot;
+	int fd = table("sessions"), n = 0;
+
+	for (__u32 i = 1; fd >= 0 && i < LH_SESSIONS_MAX; i++) {
+		if (bpf_map_lookup_elem(fd, &i, &slot))
+			n = -LH_SESSIONS_MAX;
+		n += slot.state != LH_FREE;
+	}
+	close(fd);
+	return fd < 0 ? -1 : n;
+}
+
+static const char *const tables[] = { "roots", "names", "nets", "ports" };
+
+/* Something of everything that a session puts into the engine. */
+static const struct policy rich = {
+	.level = "network", .deny = ",\"/no/such/name\"",
+	.sockets = "\"/run\",\"?/no/such/socket\"",
+	.sandbox = ",\"allow_loopback\":true,\"loopback_ports\":[7001],"
+		   "\"publish_ports\":[\"7002-7010\"]",
+	.more = ",\"egress\":{\"allow\":[\"192.0.2.0/24:8000-8010\","
+		"\"2001:db8::/32\"],\"deny\":[\"192.0.2.64/26\"]},"
+		"\"limits\":{\"grace\":\"200ms\"}",
+};
+
 TEST_F(session, when_both_die_the_next_call_and_the_next_start_clean_up)
 {
 	struct session s, next;
 	pid_t keeper[16], spinner;
 	char cgroup[600];
-	int n;
+	int n, before[ARRAY_SIZE(tables)];
 
+	/* What other tests have killed goes now. */
+	ASSERT_EQ(0, session_start(&next, self->w, "before", NULL));
+	ASSERT_EQ(0, session_end(&next));
+	EXPECT_EQ(0, slots());
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++)
+		before[i] = entries(tables[i]);
+	ASSERT_EQ(0, policy_write(self->w, &rich));
 	ASSERT_EQ(0, session_start(&s, self->w, "s", NULL));
+	EXPECT_EQ(1, slots());
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		EXPECT_EQ(0, before[i]) {
+			TH_LOG("%s: %d", tables[i], before[i]);
+		}
+		EXPECT_LT(0, entries(tables[i])) {
+			TH_LOG("%s", tables[i]);
+		}
+	}
 	ASSERT_EQ(0, ask(&s, "spawn", "spin"));
 	spinner = s.reply.value;
 	snprintf(cgroup, sizeof(cgroup), "%s", cgroup_of(s.probe));
@@ -298,8 +373,15 @@ TEST_F(session, when_both_die_the_next_call_and_the_next_start_clean_up)
 	EXPECT_TRUE(gone(s.probe, 1000));
 	ASSERT_EQ(0, session_start(&next, self->w, "next", NULL));
 	EXPECT_TRUE(gone(spinner, 2000));
+	EXPECT_EQ(1, slots());
 	EXPECT_EQ(0, session_end(&next));
 	EXPECT_FALSE(exists(cgroup));
+	EXPECT_EQ(0, slots());
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		EXPECT_EQ(0, entries(tables[i])) {
+			TH_LOG("%s", tables[i]);
+		}
+	}
 	session_end(&s);
 }
 
@@ -329,10 +411,29 @@ TEST_F(session, limits_of_the_cgroup_hold)
 		"for i in $(seq 50); do /bin/true; done")));
 }
 
+/* Of unix sockets, by all of the host. */
+static int listeners(void)
+{
+	FILE *f = fopen("/proc/net/unix", "re");
+	char line[512], flags[16];
+	int n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += sscanf(line, "%*s %*s %*s %15s", flags) == 1 &&
+		     !strcmp(flags, "00010000");
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* NET-43: there is nothing to talk to, and who tries it is a session. */
 TEST_F(session, a_session_in_a_session_is_refused)
 {
+	static const char *const verbs[] = { "unload", "load", "status" };
 	char out[4096], self_exe[600];
 	const char *b = getenv("B") ? getenv("B") : "build";
+	int before = listeners();
+	struct session s;
 
 	ASSERT_NE(NULL, realpath(b, self_exe));
 	strcat(self_exe, "/lh-supervise");
@@ -340,6 +441,20 @@ TEST_F(session, a_session_in_a_session_is_refused)
 				       "--policy", self->policy, "--",
 				       "/bin/true")));
 	EXPECT_NE(NULL, strstr(out, "lh-supervise:"));
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(125, WEXITSTATUS(RUN(out, "--ro", self_exe, "--",
+					       self_exe, "--engine",
+					       verbs[i]))) {
+			TH_LOG("%s: %s", verbs[i], out);
+		}
+	}
+	ASSERT_EQ(0, session_start(&s, self->w, "s", NULL));
+	EXPECT_EQ(before, listeners());
+	EXPECT_NE(0, ask(&s, "list", "/run/lh"));
+	EXPECT_EQ(EACCES, ask(&s, "open", "secret/key", "r"));
+	EXPECT_EQ(0, session_end(&s));
+	EXPECT_EQ(0, WEXITSTATUS(supervise(self->w, out, sizeof(out),
+		(const char *const[]){ "--engine", "status", NULL })));
 }
 
 TEST_HARNESS_MAIN
