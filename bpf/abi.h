@@ -96,6 +96,7 @@ enum lh_state {
 
 /* lh_session.flags */
 #define LH_SESSION_NO_EXEC 0x1u	/* no exec after the command itself */
+#define LH_SESSION_USERNS 0x2u	/* new user namespaces, and a root in one */
 #define LH_SESSION_LOOP_TCP 0x10u	/* loopback of its own, over TCP */
 #define LH_SESSION_LOOP_UDP 0x20u	/* the same over UDP */
 #define LH_SESSION_NARROW 0x40u	/* a bind to any address is to loopback */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a session never does, whatever its policy says: reach the engine, change
- * what paths mean, or make the kernel load code for it. seccomp refuses most of
+ * what paths mean, or make the kernel load code for it; and new namespaces. seccomp refuses most of
  * these first; here they hold by the kernel's own objects.
  */
 #include "core.bpf.h"
@@ -47,16 +47,36 @@ int BPF_PROG(guard_sb_pivotroot, const struct path *from,
 	return GUARD(MOUNT, sb_pivotroot);
 }
 
+/*
+ * A sandbox of a program's own: a user namespace, and in it another root, for
+ * which the kernel asks a capability that a session has nowhere else. Files are
+ * judged by what they are, so both change nothing of what is reached.
+ */
+static __noinline int sandbox_refused(__u16 op, __u16 hook)
+{
+	struct lh_label *l = lh_label_current();
+	struct lh_session *s;
+
+	if (!l)
+		return 0;
+	s = lh_session_of(l);
+	if (s && (s->flags & LH_SESSION_USERNS))
+		return 0;
+	return lh_refuse_always(l, op, hook, LH_WHY_NEVER, 0);
+}
+
 SEC("lsm/path_chroot")
 int BPF_PROG(guard_path_chroot, const struct path *path)
 {
-	return GUARD(CHROOT, path_chroot);
+	return LH_RESULT(sandbox_refused(LH_OP_CHROOT, LH_HOOK_path_chroot),
+			 EPERM);
 }
 
 SEC("lsm/userns_create")
 int BPF_PROG(guard_userns_create, const struct cred *cred)
 {
-	return GUARD(NAMESPACE, userns_create);
+	return LH_RESULT(sandbox_refused(LH_OP_NAMESPACE,
+					 LH_HOOK_userns_create), EPERM);
 }
 
 SEC("lsm/kernel_module_request")

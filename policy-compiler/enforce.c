@@ -21,8 +21,6 @@ static const struct {
 	enum policy_said said, or;
 	const char *what;
 } grants[] = {
-	{ GRANT_USER_NAMESPACES, SAID_USER_NAMESPACES, SAID_USER_NAMESPACES,
-	  ", which refuses all new user namespaces" },
 	{ GRANT_PTRACE, SAID_PTRACE, SAID_PTRACE,
 	  ", which refuses all tracing" },
 };

@@ -10,10 +10,10 @@
 
 const struct sock_filter *filter_ready(uint32_t flags, size_t *count)
 {
-	if (flags & IMAGE_NO_EXEC) {
-		*count = sizeof(filter_no_exec) / sizeof(*filter_no_exec);
-		return filter_no_exec;
+	if (flags & IMAGE_USER_NAMESPACES) {
+		*count = sizeof(filter_namespaces) / sizeof(*filter_namespaces);
+		return filter_namespaces;
 	}
-	*count = sizeof(filter_exec) / sizeof(*filter_exec);
-	return filter_exec;
+	*count = sizeof(filter_plain) / sizeof(*filter_plain);
+	return filter_plain;
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "filter.h"
+#include "image.h"
 
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -98,7 +99,7 @@ static const char *const refused[] = {
 	"process_vm_readv", "process_vm_writev", "process_madvise",
 	"process_mrelease", "pidfd_getfd", "kcmp", "migrate_pages",
 	/* A root judged by mounts holds only while the mounts stay. */
-	"mount", "umount2", "pivot_root", "chroot", "open_tree", "move_mount",
+	"mount", "umount2", "pivot_root", "open_tree", "move_mount",
 	"fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
 	"open_tree_attr", "setns", "open_by_handle_at",
 	/* What processes outside share, and no program judges. */
@@ -110,6 +111,9 @@ static const char *const refused[] = {
 	"ioperm", "modify_ldt", "lookup_dcookie", "ustat",
 	"lsm_set_self_attr",
 };
+
+/* Refused too, but where new user namespaces are granted. */
+static const char *const inside[] = { "chroot" };
 
 /*
  * Answered as if this kernel were older, by the default: a program that finds
@@ -135,6 +139,9 @@ static const struct {
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | \
 		    CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+/* Of these, with new user namespaces: what leaves mounts and names alone. */
+#define IN_NAMESPACES (CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | \
+		       CLONE_NEWIPC | CLONE_NEWUTS)
 #define NEWTIME 0x80		/* shares its bit with clone's exit signal */
 
 /*
@@ -150,6 +157,7 @@ static const struct {
 enum check_kind {
 	CHECK_NOT,		/* refuse this value */
 	CHECK_NO_BITS,		/* refuse if any of these bits is set */
+	CHECK_SPACES,		/* the same, but for what a policy grants */
 	CHECK_ONLY_BITS,	/* refuse any other bit, but for all ones */
 };
 
@@ -210,8 +218,8 @@ static const struct check {
 	{ __NR_fcntl, 1, CHECK_NOT, 1024, "F_SETLEASE" },
 	/* The hook for reading limits is not told whose. */
 	{ __NR_prlimit64, 0, CHECK_NO_BITS, UINT32_MAX, "by process id" },
-	{ __NR_clone, 0, CHECK_NO_BITS, NAMESPACES, "namespaces" },
-	{ __NR_unshare, 0, CHECK_NO_BITS, NAMESPACES | NEWTIME, "namespaces" },
+	{ __NR_clone, 0, CHECK_SPACES, NAMESPACES, "namespaces" },
+	{ __NR_unshare, 0, CHECK_SPACES, NAMESPACES | NEWTIME, "namespaces" },
 	{ __NR_personality, 0, CHECK_ONLY_BITS, PERSONALITIES, "others" },
 };
 
@@ -235,7 +243,7 @@ static void emit(struct code *c, uint16_t op, uint32_t k, uint8_t jt,
 #define RETURN (BPF_RET | BPF_K)
 #define REFUSE (SECCOMP_RET_ERRNO | EPERM)
 
-static void emit_check(struct code *c, const struct check *k)
+static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 {
 	switch (k->kind) {
 	case CHECK_NOT:
@@ -243,6 +251,10 @@ static void emit_check(struct code *c, const struct check *k)
 		break;
 	case CHECK_NO_BITS:
 		emit(c, JSET, k->value, 0, 1);
+		break;
+	case CHECK_SPACES:
+		emit(c, JSET, flags & IMAGE_USER_NAMESPACES ?
+		     k->value & ~IN_NAMESPACES : k->value, 0, 1);
 		break;
 	default:
 		emit(c, JEQ, UINT32_MAX, 2, 0);
@@ -255,7 +267,7 @@ static void emit_check(struct code *c, const struct check *k)
  * The checks, for calls of the native table; falls through to what follows,
  * which loads what it needs anew. Foreign tables are the tree's to refuse.
  */
-static void emit_checks(struct code *c)
+static void emit_checks(struct code *c, uint32_t flags)
 {
 	size_t i = 0, hop, arch, next;
 
@@ -273,7 +285,7 @@ static void emit_checks(struct code *c)
 		emit(c, LOAD, offsetof(struct seccomp_data, args) + 8 * k->arg,
 		     0, 0);
 		for (; i < ROWS(checks) && checks[i].nr == k->nr; i++)
-			emit_check(c, &checks[i]);
+			emit_check(c, &checks[i], flags);
 		emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 		next = c->count;
 		c->insn[hop].k = next - hop - 1;
@@ -346,7 +358,7 @@ static int emit_tree(struct code *c, scmp_filter_ctx ctx, struct err *e)
 	return 0;
 }
 
-static int build_tree(struct code *c, struct err *e)
+static int build_tree(struct code *c, uint32_t flags, struct err *e)
 {
 	scmp_filter_ctx ctx __attribute__((cleanup(context_release))) =
 		seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
@@ -374,6 +386,10 @@ static int build_tree(struct code *c, struct err *e)
 	if (!r)
 		r = add_rules(ctx, SCMP_ACT_ERRNO(EPERM), refused,
 			      ROWS(refused), e);
+	if (!r)
+		r = add_rules(ctx, flags & IMAGE_USER_NAMESPACES ?
+			      SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), inside,
+			      ROWS(inside), e);
 	return r ? r : emit_tree(c, ctx, e);
 }
 
@@ -391,14 +407,13 @@ int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
 	int r;
 
 	/*
-	 * No flag changes the filter yet: exec after the command itself is
-	 * refused by a program, for a filter cannot tell the first from later.
+	 * Exec after the command itself is refused by a program, for a filter
+	 * cannot tell the first from later.
 	 */
-	(void)flags;
 	if (!c)
 		return err_set(e, -ENOMEM, "no memory for the seccomp filter");
-	emit_checks(c);
-	r = build_tree(c, e);
+	emit_checks(c, flags);
+	r = build_tree(c, flags, e);
 	if (r)
 		return r;
 	copy = malloc(c->count * sizeof(*copy));
@@ -414,6 +429,7 @@ void filter_dump(FILE *f)
 {
 	static const char *const kinds[] = {
 		[CHECK_NOT] = "value", [CHECK_NO_BITS] = "any of",
+		[CHECK_SPACES] = "any of",
 		[CHECK_ONLY_BITS] = "any bit but",
 	};
 	size_t i;
@@ -422,6 +438,8 @@ void filter_dump(FILE *f)
 		fprintf(f, "allow %s\n", allowed[i]);
 	for (i = 0; i < ROWS(refused); i++)
 		fprintf(f, "refuse %s\n", refused[i]);
+	for (i = 0; i < ROWS(inside); i++)
+		fprintf(f, "refuse %s\n", inside[i]);
 	for (i = 0; i < ROWS(missing); i++)
 		fprintf(f, "missing %s\n", missing[i]);
 	for (i = 0; i < ROWS(checks); i++)

@@ -33,6 +33,7 @@ enum image_env_mode { ENV_INHERITED, ENV_ISOLATED, ENV_GRANTED };
 
 /* image.flags */
 #define IMAGE_NO_EXEC 0x1u	/* no exec after the command (level, caps) */
+#define IMAGE_USER_NAMESPACES 0x4u	/* new ones may be made */
 #define IMAGE_USER_TEMP 0x2u	/* make a temp directory; a writable root */
 
 /* image_root.kind: what else the resolver does with the path */

@@ -393,6 +393,8 @@ static struct image lower_head(struct lower *l)
 		h.flags |= IMAGE_NO_EXEC;
 	if ((p->presets & PRESET_USER_TEMP) && (l->caps & CAP_WRITES))
 		h.flags |= IMAGE_USER_TEMP;
+	if (p->grants & GRANT_USER_NAMESPACES)
+		h.flags |= IMAGE_USER_NAMESPACES;
 	return h;
 }
 

@@ -30,5 +30,6 @@ static int put(const char *name, uint32_t flags)
 
 int main(void)
 {
-	return put("filter_exec", 0) | put("filter_no_exec", IMAGE_NO_EXEC);
+	return put("filter_plain", 0) |
+	       put("filter_namespaces", IMAGE_USER_NAMESPACES);
 }

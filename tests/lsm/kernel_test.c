@@ -244,6 +244,8 @@ TEST_F(kernel, facts_that_programs_need_are_read)
 		"/proc/filesystems", "/proc/self/mountinfo",
 		"/proc/sys/kernel/osrelease", "/proc/version",
 		"/sys/devices/system/cpu/online",
+		"/proc/sys/fs/inotify/max_user_watches",
+		"/proc/sys/kernel/yama/ptrace_scope",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
@@ -256,6 +258,102 @@ TEST_F(kernel, facts_that_programs_need_are_read)
 	EXPECT_EQ(0, ask(&self->s, "child", "write", "/proc/self/comm", "x"));
 	EXPECT_EQ(ENOENT, ask(&self->s, "write", "/proc/self/nothing", "x"));
 	EXPECT_TRUE(quiet(&self->s));
+}
+
+FIXTURE(userns) {
+	struct world *w;
+	struct session s, twin;
+	char outside[16];
+};
+
+FIXTURE_SETUP(userns)
+{
+	self->w = world_make(TEST_USER);
+	ASSERT_NE(NULL, self->w);
+	ASSERT_EQ(0, policy_write(self->w, &(struct policy){
+		.sandbox = ",\"user_namespaces\":true" }));
+	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
+	ASSERT_EQ(0, twin_start(&self->twin, self->w));
+	snprintf(self->outside, sizeof(self->outside), "%d",
+		 self->twin.probe);
+}
+
+FIXTURE_TEARDOWN(userns)
+{
+	session_end(&self->twin);
+	EXPECT_EQ(0, session_end(&self->s));
+	world_remove(self->w);
+}
+
+#define USER "0x10000000"
+#define USER_PID_NET "0x70000000"
+#define USER_MOUNT "0x10020000"
+
+/* A sandbox of a program's own is made of these. */
+TEST_F(userns, where_they_are_granted_they_can_be_made)
+{
+	static const char *const flags[] = { USER, USER_PID_NET };
+	const char *file = at(self->w, "ws/file");
+	const char *sub = at(self->w, "ws/sub");
+
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(0, ask(&self->s, "unshare", flags[i]));
+		EXPECT_EQ(0, ask(&self->s, "clone3", flags[i]));
+		EXPECT_EQ(0, ask(&self->s, "clone3", flags[i], "open", file,
+				 "r"));
+		/* processes, the network, IPC, host names: those in it */
+		EXPECT_EQ(0, ask(&self->s, "clone3", flags[i], "unshare",
+				 "0x6c000000"));
+		EXPECT_EQ(0, ask(&self->s, "clone3", flags[i], "chroot",
+				 sub));
+		EXPECT_EQ(0, ask(&self->s, "clone3", flags[i], "socketpair"));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+/* With all capabilities there, and none that counts. */
+TEST_F(userns, everything_else_stays_refused_in_one)
+{
+	char key[128], sub[128], out[128];
+	const char *const rows[][4] = {
+		{ "open", key, "r" }, { "open", out, "r" },
+		{ "list", "/sys/fs/bpf" }, { "list", "/sys/fs/cgroup" },
+		{ "mount", sub }, { "bind", key, sub }, { "umount", "/proc" },
+		{ "pivot", sub }, { "open_tree", sub }, { "fsopen", "tmpfs" },
+		{ "setns", "/proc/1/ns/net" }, { "setns", "/proc/self/ns/net" },
+		{ "kill", self->outside, "0" }, { "bpf", "0" }, { "perf" },
+		{ "procfile", self->outside, "environ" },
+		{ "socket", "2", "1" }, { "socket", "2", "3" },
+		{ "socket", "17", "3" }, { "socket", "16", "3" },
+		{ "open", "/proc/sys/kernel/hostname", "w" },
+		{ "unshare", "0x20000" }, { "unshare", "0x2000000" },
+	};
+	static const char *const flags[] = { USER, USER_PID_NET };
+
+	snprintf(key, sizeof(key), "%s", at(self->w, "ws/secret/key"));
+	snprintf(sub, sizeof(sub), "%s", at(self->w, "ws/sub"));
+	snprintf(out, sizeof(out), "%s", at(self->w, "outside/file"));
+	for (size_t i = 0; i < ARRAY_SIZE(rows) * 2; i++) {
+		const char *const *r = rows[i / 2];
+		int err = ask(&self->s, "clone3", flags[i & 1], r[0], r[1],
+			      r[1] ? r[2] : NULL);
+
+		EXPECT_TRUE(err == EPERM || err == EACCES || err == ESRCH) {
+			TH_LOG("%s %s %s: %d", flags[i & 1], r[0], r[1], err);
+		}
+	}
+	/* No root directory makes another file of one. */
+	EXPECT_EQ(EPERM, ask(&self->s, "chroot", sub));
+	/* A place among other mounts grants nothing. */
+	EXPECT_EQ(EPERM, ask(&self->s, "unshare", USER_MOUNT));
+	EXPECT_EQ(EACCES, ask(&self->s, "clone3", USER_MOUNT, "open",
+			      at(self->w, "ws/file"), "r"));
+	EXPECT_EQ(0, ask(&self->s, "open", at(self->w, "ws/file"), "r"));
+	/* The twin has what it may: its mounts, and sockets of any kind. */
+	EXPECT_EQ(0, ask(&self->twin, "clone3", USER_MOUNT, "mount", sub));
+	EXPECT_EQ(0, ask(&self->twin, "clone3", USER_PID_NET, "socket", "17",
+			 "3"));
+	EXPECT_EQ(0, ask(&self->twin, "clone3", USER, "open", key, "r"));
 }
 
 TEST_HARNESS_MAIN

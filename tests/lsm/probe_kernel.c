@@ -173,17 +173,19 @@ static int op_unshare(char **a, struct probe_reply *r)
 	return WEXITSTATUS(status);
 }
 
-/* FLAGS: a child so, which does nothing */
+/* FLAGS [OP ARG...]: a child so, which does that; 0, or the errno of either */
 static int op_clone3(char **a, struct probe_reply *r)
 {
 	/* flags, three addresses, the signal at its end; the rest is 0 */
 	uint64_t c[8] = { strtoul(a[0], NULL, 0), 0, 0, 0, SIGCHLD };
 	pid_t pid = syscall(SYS_clone3, c, sizeof(c));
+	int status;
 
-	(void)r;
 	if (!pid)
-		_exit(0);
-	return pid < 0 || waitpid(pid, NULL, 0) != pid ? errno : 0;
+		_exit(a[1] ? probe_run(a + 1, r) : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		return errno;
+	return WEXITSTATUS(status);
 }
 
 static int op_setns(char **a, struct probe_reply *r)

@@ -332,6 +332,40 @@ TEST_F(filter, every_jump_goes_forward_and_stays_inside)
 	}
 }
 
+/* A sandbox of a program's own; never mounts, nor a way into other ones. */
+TEST_F(filter, new_user_namespaces_open_what_they_need)
+{
+	static const uint64_t good[] = {
+		CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET, CLONE_NEWIPC,
+		CLONE_NEWUTS, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET,
+	};
+	static const uint64_t bad[] = {
+		CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUSER | CLONE_NEWNS,
+	};
+	static const int refused_calls[] = {
+		__NR_mount, __NR_umount2, __NR_pivot_root, __NR_setns,
+		__NR_open_tree, __NR_fsopen, __NR_sethostname,
+	};
+	size_t i;
+
+	EXPECT_EQ(PERM, call(self, __NR_chroot, 0, 0));
+	free(self->f);
+	ASSERT_EQ(0, filter_build(IMAGE_USER_NAMESPACES, &self->f,
+				  &self->count, &self->e));
+	EXPECT_EQ(ALLOW, call(self, __NR_chroot, 0, 0));
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(ALLOW, call(self, __NR_clone, good[i] | 17, 0));
+		EXPECT_EQ(ALLOW, call(self, __NR_unshare, good[i], 0));
+	}
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		EXPECT_EQ(PERM, call(self, __NR_clone, bad[i] | 17, 0));
+		EXPECT_EQ(PERM, call(self, __NR_unshare, bad[i], 0));
+	}
+	EXPECT_EQ(PERM, call(self, __NR_unshare, 0x80, 0));
+	for (i = 0; i < ARRAY_SIZE(refused_calls); i++)
+		EXPECT_EQ(PERM, call(self, refused_calls[i], 0, 0));
+}
+
 TEST_F(filter, the_dump_agrees_with_the_code)
 {
 	char *text = NULL, *line, *save = NULL;
@@ -477,7 +511,9 @@ TEST_F(filter, honest_programs_work)
 /* What an image gets was made at build time: by this, and the same. */
 TEST(what_is_ready_is_what_would_be_built)
 {
-	static const uint32_t flags[] = { 0, IMAGE_NO_EXEC };
+	static const uint32_t flags[] = {
+		0, IMAGE_NO_EXEC, IMAGE_USER_NAMESPACES,
+	};
 	const struct sock_filter *ready;
 	struct sock_filter *built;
 	size_t n, count, i;
