@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a session never does, whatever its policy says: reach the engine, change
- * what paths mean, or make the kernel load code for it; and new namespaces. seccomp refuses most of
- * these first; here they hold by the kernel's own objects.
+ * what paths mean, or make the kernel load code for it; and what it does only
+ * where the policy says so, new namespaces. seccomp refuses most of these
+ * first; here they hold by the kernel's own objects.
  */
 #include "core.bpf.h"
 

@@ -73,6 +73,12 @@ const struct image_net *image_nets(const struct image *im)
 	return (const void *)((const char *)im + im->nets.offset);
 }
 
+uint32_t image_session_flags(const struct image *im)
+{
+	return (im->flags & IMAGE_NO_EXEC ? LH_SESSION_NO_EXEC : 0) |
+	       (im->flags & IMAGE_USER_NAMESPACES ? LH_SESSION_USERNS : 0);
+}
+
 const struct image_port *image_ports(const struct image *im)
 {
 	return (const void *)((const char *)im + im->ports.offset);

@@ -160,6 +160,8 @@ const struct image_protect *image_protects(const struct image *im);
 const struct image_env *image_envs(const struct image *im);
 const struct image_net *image_nets(const struct image *im);
 const struct image_port *image_ports(const struct image *im);
+/* Of .flags, what the engine is told: LH_SESSION_*. */
+uint32_t image_session_flags(const struct image *im);
 /* 64 lower-case hex digits and a NUL. */
 void image_hash_hex(const struct image *im, char hex[65]);
 

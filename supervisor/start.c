@@ -291,10 +291,7 @@ static int admit(struct run *r, struct err *e)
 		.items = r->table.items, .count = r->table.count,
 		.wild = r->table.wild, .wild_count = r->table.wild_count,
 		.wild_lens = r->table.wild_lens,
-		.flags = (r->load.im->flags & IMAGE_NO_EXEC ?
-			  LH_SESSION_NO_EXEC : 0) |
-			 (r->load.im->flags & IMAGE_USER_NAMESPACES ?
-			  LH_SESSION_USERNS : 0),
+		.flags = image_session_flags(r->load.im),
 		.cgroup_fd = r->group.dir, .im = r->load.im,
 	};
 	int ret = engine_admit(r->engine, &t, &r->es, e);
