@@ -28,7 +28,7 @@ mkfs.ext4 -q "$base.img" && mount -o loop "$base.img" "$base" || exit 1
 rmdir "$base/lost+found"
 chmod 755 "$base"
 mkdir "$base/log" "$base/tmp" "$base/empty"
-cp policy-compiler/policies/*.json "$base/"
+cp policy-compiler/policies/*.json $here/more/*.json "$base/"
 touch "$base/log/out" "$base/log/err"
 chown -R lh-test: "$base/log" "$base/tmp"
 # shellcheck disable=SC2086 # patterns are for now
