@@ -27,43 +27,40 @@ CC_ALL = $(CC) -std=gnu11 $(CFLAGS) $(WARN) $(SANFLAGS) $(CPPFLAGS) \
 LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 
 # Names of Debian 12. From qemu on: for the guests and what runs in them.
-DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev \
-	libyajl-dev libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 \
-	python3-jsonschema perl procps qemu-system-x86 qemu-system-common \
-	busybox-static cpio kmod xz-utils zstd lz4 e2fsprogs xfsprogs btrfs-progs \
-	dosfstools bindfs openssh-client rsync vim-tiny ripgrep patch curl wget iproute2 $(if $(filter \
-	workloads,$(MAKECMDGOALS)),$(shell tests/workloads/workloads.t --packages)) \
+DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev libyajl-dev \
+	libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 python3-jsonschema \
+	perl procps qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd \
+	lz4 e2fsprogs xfsprogs btrfs-progs dosfstools bindfs openssh-client rsync vim-tiny ripgrep patch curl wget iproute2 \
+	$(if $(filter workloads,$(MAKECMDGOALS)),$(shell tests/workloads/workloads.t --packages)) \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 # Goals that must work on a bare machine install what they need first.
 BARE := run check check-host check-guest workloads bench lint
 NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
 bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 skel := $(O)/gen/lh.skel.h
-cmd_obj := $(patsubst %.c,$(B)/%.o,policy-compiler/main.c \
-	$(wildcard policy-compiler/cmd*.c))
-lib_obj := $(filter-out $(cmd_obj) %/make-filter.o,$(patsubst %.c,$(B)/%.o,\
-	$(wildcard policy-compiler/*.c)))
-sup_obj := $(patsubst %.c,$(B)/%.o,$(wildcard supervisor/*.c))
-programs := $(B)/lh-policy $(B)/lh-supervise
+obj = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
+cmd_obj := $(call obj,policy-compiler/main.c policy-compiler/cmd*.c)
+lib_obj := $(filter-out $(cmd_obj) %/make-filter.o,$(call obj,policy-compiler/*.c))
+sup_obj := $(call obj,supervisor/*.c)
+programs := $(addprefix $(B)/,lh-policy lh-supervise lh-ps)
 lib := $(B)/liblhpolicy.a
+sup_lib := $(B)/liblhsupervise.a
 # A test program is a *_test.c; every other file beside it is linked into each.
-unit := $(patsubst %.c,$(B)/%,$(wildcard tests/policy/*_test.c \
-	tests/bpf/*_test.c tests/supervisor/*_test.c tests/fuzz/*_fuzz.c))
-lsm := $(patsubst %.c,$(B)/%,$(wildcard tests/lsm/*_test.c))
+unit := $(basename $(call obj,$(addprefix tests/,policy/*_test.c bpf/*_test.c \
+	supervisor/*_test.c fuzz/*_fuzz.c)))
+lsm := $(basename $(call obj,tests/lsm/*_test.c))
 probe_src := $(wildcard tests/lsm/probe*.c)
-lsm_help := $(patsubst %.c,$(B)/%.o,$(filter-out %_test.c $(probe_src),\
-	$(wildcard tests/lsm/*.c)))
-lsm_random := $(patsubst %.c,$(B)/%.o,$(wildcard tests/lsm/random/*.c))
+lsm_help := $(filter-out %_test.o $(probe_src:%.c=$(B)/%.o),$(call obj,tests/lsm/*.c))
+lsm_random := $(call obj,tests/lsm/random/*.c)
 probe := $(B)/tests/lsm/probe
 cost := $(B)/tests/bench/cost
 man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
 harness := $(O)/kselftest/kselftest_harness.h
 
 .DELETE_ON_ERROR .SUFFIXES .SECONDARY:
-.PHONY: all deps run check check-host check-guest check-unit check-cli \
-	workloads bench lint fuzz soak install clean help tests
+.PHONY: all deps run check check-host check-guest check-unit check-cli workloads bench lint fuzz soak install clean help tests
 
-#: make            build lh-supervise and lh-policy into build/
+#: make            build the programs into build/
 all: $(programs)
 
 help:
@@ -109,22 +106,25 @@ $(B)/%.o: %.c | $(NEED)
 	$(Q)$(CC_ALL) -c $< -o $@
 
 # libseccomp is slow: what it makes is made here, and is part of the library.
-$(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter \
-		filter err)
+$(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter filter err)
 	$(call say,GEN,$@)
 	$(Q)$(LD_ALL) -o $@.make $^ -lseccomp && $@.make >$@
 $(B)/policy-compiler/filter-ready.o: $(B)/gen/filter.inc
 
 $(lib): $(lib_obj)
+$(sup_lib): $(filter-out %/main.o,$(sup_obj))
+$(lib) $(sup_lib):
 	$(call say,AR,$@)
 	$(Q)$(AR) rcs $@ $^
 
 # --as-needed: nothing is loaded at each start that is not called.
-$(B)/lh-policy: $(cmd_obj) $(lib)
-$(B)/lh-supervise: $(sup_obj) $(lib)
-$(programs):
+$(B)/lh-policy: $(cmd_obj)
+$(B)/lh-supervise: $(B)/supervisor/main.o
+$(B)/lh-ps: $(call obj,tools/plain.c tools/ps/*.c)
+$(filter-out %-policy,$(programs)): $(sup_lib)
+$(programs): $(lib)
 	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS) -lz -lpthread
+	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(lib) $(PKG_LIBS) -lz -lpthread
 
 # --- tests
 # The harness lives in the kernel's source package only. It is unpacked here.
@@ -134,14 +134,13 @@ $(harness): tools/vm/fetch-kselftest | $(NEED)
 
 # Its fixtures are global functions that nothing declares.
 $(addsuffix .o,$(unit) $(lsm)): | $(harness)
-$(addsuffix .o,$(unit) $(lsm)): CPPFLAGS += -isystem $(O)/kselftest \
-	-Wno-missing-prototypes
+$(addsuffix .o,$(unit) $(lsm)): CPPFLAGS += -isystem $(O)/kselftest -Wno-missing-prototypes
 
-$(filter $(B)/tests/supervisor/%,$(unit)): $(filter-out %/main.o,$(sup_obj))
+$(filter $(B)/tests/supervisor/%,$(unit)): $(sup_lib)
 $(filter %_fuzz,$(unit)): $(B)/tests/fuzz/replay.o
 $(unit): %: %.o $(lib)
 	$(call say,LD,$@)
-	$(Q)$(LD_ALL) -o $@ $(filter %.o,$^) $(lib) $(PKG_LIBS) -lz -lpthread
+	$(Q)$(LD_ALL) -o $@ $(filter %.o %.a,$^) $(lib) $(PKG_LIBS) -lz -lpthread
 
 $(B)/tests/lsm/random_test: $(lsm_random) $(lib)
 $(lsm): %: %.o $(lsm_help)
@@ -189,8 +188,8 @@ soak: all tests ; $(Q)B=$(B) tests/lsm/soak $(or $(SECONDS),600) $(KERNELS)
 install: all
 	install -D -t $(D)/bin $(programs)
 	install -D -m 644 -t $(D)/share/lh/policies policy-compiler/policies/*.json
-	install -d $(D)/libexec/lh
-	cp -R tools/lh-vm tools/vm $(D)/libexec/lh
+	install -D -m 644 -t $(D)/share/lh/schema tools/schema/*.json
+	install -d $(D)/libexec/lh && cp -R tools/lh-vm tools/vm $(D)/libexec/lh
 	ln -sf ../libexec/lh/lh-vm $(D)/bin/lh-vm
 	for m in $(notdir $(man)); do install -D -m 644 */$$m \
 		-t $(D)/share/man/man$${m##*.} || exit 1; done

@@ -5,7 +5,6 @@
  * read it by an ACL, which names him and no group.
  */
 #define _GNU_SOURCE
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -14,12 +13,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
-#include <linux/posix_acl.h>
-#include <linux/posix_acl_xattr.h>
-
+#include "acl.h"
 #include "cleanup.h"
 #include "denials.h"
 #include "summary.h"
@@ -30,28 +26,6 @@
 const char *denials_rule(const struct denials *d, const struct event *ev)
 {
 	return table_rule(d->im, d->table, ev->d.rule);
-}
-
-static int allow_user(int fd, uid_t uid)
-{
-	struct {
-		struct posix_acl_xattr_header head;
-		struct posix_acl_xattr_entry entry[5];
-	} acl = {
-		.head.a_version = htole32(POSIX_ACL_XATTR_VERSION),
-		.entry = {
-			{ htole16(ACL_USER_OBJ), htole16(ACL_READ | ACL_WRITE),
-			  htole32(ACL_UNDEFINED_ID) },
-			{ htole16(ACL_USER), htole16(ACL_READ), htole32(uid) },
-			{ htole16(ACL_GROUP_OBJ), 0,
-			  htole32(ACL_UNDEFINED_ID) },
-			{ htole16(ACL_MASK), htole16(ACL_READ),
-			  htole32(ACL_UNDEFINED_ID) },
-			{ htole16(ACL_OTHER), 0, htole32(ACL_UNDEFINED_ID) },
-		},
-	};
-
-	return fsetxattr(fd, "system.posix_acl_access", &acl, sizeof(acl), 0);
 }
 
 static int open_default(struct denials *d)
@@ -75,7 +49,7 @@ static int open_default(struct denials *d)
 	if (fd < 0)
 		return -errno;
 	if (d->id->user.uid)
-		allow_user(fd, d->id->user.uid);	/* else: root alone */
+		acl_allow_reading(fd, d->id->user.uid);	/* else: root alone */
 	snprintf(d->path, sizeof(d->path), DENIALS_DIR "/%s", name);
 	d->fd = take_fd(&fd);
 	return 0;

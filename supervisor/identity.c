@@ -114,6 +114,7 @@ static int named_user(const char *user, struct identity *id, struct err *e)
 		pw = getpwuid(uid);
 	else
 		uid = pw->pw_uid;
+	id->user.uid = uid;	/* the name of who has none */
 	ret = keep_names(id, pw);
 	if (!ret)
 		ret = fill(&id->user, uid, -1, pw);

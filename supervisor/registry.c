@@ -17,11 +17,11 @@
 
 #include "cgroup.h"
 #include "cleanup.h"
+#include "facts.h"
 #include "registry.h"
 #include "temp.h"
 
 #define REGISTRY_TOP "/run/lh"
-#define REGISTRY_DIR "/run/lh/sessions"
 #define SWEEP_MS 5000
 
 static int open_dir(struct err *e)
@@ -44,10 +44,16 @@ static int open_dir(struct err *e)
 	return fd;
 }
 
-static bool is_id(const char *s)
+bool registry_is_id(const char *s)
 {
 	return strlen(s) == REGISTRY_ID_LEN &&
 	       strspn(s, "0123456789abcdef") == REGISTRY_ID_LEN;
+}
+
+void registry_path(const char *session, const char *suffix, char *path,
+		   size_t size)
+{
+	snprintf(path, size, REGISTRY_DIR "/%s%s", session, suffix);
 }
 
 /* A sweep may take a fresh file for a stale one and remove it: look again. */
@@ -63,7 +69,7 @@ static int try_enter(int dir, struct registry *r)
 	for (i = 0; i < sizeof(random); i++)
 		sprintf(r->id + 2 * i, "%02x", random[i]);
 	fd = openat(dir, r->id, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW |
-		    O_CLOEXEC, 0644);
+		    O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errno == EEXIST ? -EAGAIN : -errno;
 	if (flock(fd, LOCK_EX) || fstat(fd, &st) || !st.st_nlink) {
@@ -80,7 +86,7 @@ int registry_enter(const struct identity *id, const char *name,
 	_cleanup_close_ int dir = open_dir(e);
 	int ret = -EAGAIN, tries;
 
-	r->fd = -1;
+	*r = (struct registry)REGISTRY_NONE;
 	if (dir < 0)
 		return dir;
 	for (tries = 0; ret == -EAGAIN && tries < 100; tries++)
@@ -102,7 +108,10 @@ void registry_leave(struct registry *r)
 
 	if (r->fd < 0)
 		return;
-	snprintf(path, sizeof(path), "%s/%s", REGISTRY_DIR, r->id);
+	registry_path(r->id, FACTS_SUFFIX, path, sizeof(path));
+	unlink(path);
+	close_fd(&r->facts);
+	registry_path(r->id, "", path, sizeof(path));
 	unlink(path);
 	close_fd(&r->fd);
 }
@@ -125,7 +134,7 @@ static int sweep_one(int dir, const char *session, const struct identity *id,
 	_cleanup_close_ int fd = openat(dir, session, O_RDWR | O_NOFOLLOW |
 					O_CLOEXEC);
 	struct credentials c = {};
-	char text[256] = "";
+	char text[256] = "", facts[64];
 
 	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
 		return 0;
@@ -133,6 +142,8 @@ static int sweep_one(int dir, const char *session, const struct identity *id,
 	if (read(fd, text, sizeof(text) - 1) > 0 &&
 	    sscanf(text, "uid=%u\ngid=%u\n", &c.uid, &c.gid) == 2)
 		temp_remove(id, &c, session);
+	snprintf(facts, sizeof(facts), "%s" FACTS_SUFFIX, session);
+	unlinkat(dir, facts, 0);
 	unlinkat(dir, session, 0);
 	return 1;
 }
@@ -145,7 +156,7 @@ struct orphans {
 
 static bool unknown(const struct orphans *o, const char *session)
 {
-	return is_id(session) && faccessat(o->dir, session, F_OK, 0) &&
+	return registry_is_id(session) && faccessat(o->dir, session, F_OK, 0) &&
 	       errno == ENOENT;
 }
 
@@ -185,7 +196,7 @@ int registry_sweep(const struct identity *id, const char *cgroup_root)
 		return dir;
 	d = fdopendir(dup(dir));
 	while (d && (ent = readdir(d)))
-		if (is_id(ent->d_name))
+		if (registry_is_id(ent->d_name))
 			o.count += sweep_one(dir, ent->d_name, id, cgroup_root);
 	sweep_cgroups(&o);
 	temp_each(id, &id->user, sweep_temp, &o);

@@ -25,7 +25,7 @@ static const char *const statuses[] = {
 	[RESULT_KILLED] = "killed",
 };
 
-static const char *const confinements[] = {
+const char *const confinement_names[] = {
 	[CONFINE_FULL] = "full", [CONFINE_PARTIAL] = "partial",
 	[CONFINE_NONE] = "none",
 };
@@ -108,7 +108,7 @@ static void put_policy(struct writer *w, const struct image *im)
 static void put_sandbox(struct writer *w, const struct result *r)
 {
 	writer_open_map(w, "sandbox");
-	writer_str(w, "confinement", confinements[r->confinement]);
+	writer_str(w, "confinement", confinement_names[r->confinement]);
 	writer_str(w, "decided_by", r->decided_by);
 	writer_str(w, "selector", r->selector);
 	writer_bool(w, "selector_honored", r->selector_honored);

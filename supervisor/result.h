@@ -31,6 +31,8 @@ enum confinement {
 	CONFINE_NONE,		/* cgroup and limits alone */
 };
 
+extern const char *const confinement_names[];
+
 /* A run that was refused because this host lacks something. */
 struct refusal {
 	const char *mechanism;	/* "linux_bpf_lsm"; NULL: no such refusal */

@@ -54,7 +54,7 @@ struct run {
 };
 
 #define RUN_NONE {							\
-	.signals = -1, .cwd = -1, .registry.fd = -1,			\
+	.signals = -1, .cwd = -1, .registry = REGISTRY_NONE,		\
 	.group = CGROUP_NONE, .keeper = { .pidfd = -1, .socket = -1 },	\
 	.launch = { .pidfd = -1, .gate = -1 }, .denials.fd = -1,	\
 	.result_fd = -1, .status_fd = -1,				\

@@ -20,6 +20,7 @@
 
 #include "cleanup.h"
 #include "confine.h"
+#include "facts.h"
 #include "run.h"
 #include "say.h"
 
@@ -54,6 +55,16 @@ static bool drain(struct loop *l)
 	ring_buffer__consume(l->ring);
 	denials_flush(&l->r->denials);
 	return l->drained >= DRAIN_MAX;
+}
+
+/* As many as the kernel counts, or as came by another way. */
+static uint64_t denials_so_far(const struct run *r)
+{
+	__u64 seq = 0, lost = 0;
+
+	if (r->engine)
+		engine_counters(r->engine, &r->es, &seq, &lost);
+	return seq > r->denials.received ? seq : r->denials.received;
 }
 
 static void fail(struct run *r, const char *why)
@@ -175,6 +186,7 @@ static int turn(struct loop *l, int timeout, struct err *e)
 		take_signals(l);
 	if (p[COMMAND].revents)
 		command_exited(l);
+	facts_denials(&r->registry, denials_so_far(r));
 	return status;
 }
 
@@ -208,17 +220,13 @@ static void count(struct loop *l)
 	struct run *r = l->r;
 	struct result *res = &r->result;
 	struct timespec now;
-	__u64 seq = 0, lost = 0;
 
 	clock_gettime(CLOCK_REALTIME, &res->ended);
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	res->wall_ns = (now.tv_sec - l->begun.tv_sec) * 1000000000LL +
 		       (now.tv_nsec - l->begun.tv_nsec);
 	cgroup_usage(&r->group, &res->usage);
-	if (r->engine)
-		engine_counters(r->engine, &r->es, &seq, &lost);
-	res->denials_total = seq > r->denials.received ? seq :
-			     r->denials.received;
+	res->denials_total = denials_so_far(r);
 	res->denials_lost = res->denials_total - r->denials.received;
 }
 

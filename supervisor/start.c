@@ -16,16 +16,12 @@
 
 #include "cleanup.h"
 #include "confine.h"
+#include "facts.h"
 #include "leftover.h"
 #include "named.h"
 #include "run.h"
 #include "say.h"
 #include "temp.h"
-
-static int ours(int ret)
-{
-	return ret ? EXIT_OURS : 0;
-}
 
 static bool is_confined(const struct run *r)
 {
@@ -159,8 +155,10 @@ static int make_places(struct run *r, struct err *e)
 	if (ret)
 		return ret;
 	r->result.session = r->registry.id;
-	ret = cgroup_make(r->cgroup_root, r->registry.id, &limits, &r->group,
-			  e);
+	ret = facts_write(r, e);
+	if (!ret)
+		ret = cgroup_make(r->cgroup_root, r->registry.id, &limits,
+				  &r->group, e);
 	if (!ret && (im->flags & IMAGE_USER_TEMP) && is_confined(r)) {
 		r->temp = temp_make(&r->id, r->registry.id, e);
 		ret = r->temp ? 0 : -EIO;
@@ -450,7 +448,7 @@ int run_start(struct run *r, struct err *e)
 		ret = start_keeper(r, e);
 	if (!ret)
 		widen_say(r);
-	return ours(ret ? ret : start_command(r, e));
+	return ret || start_command(r, e) ? EXIT_OURS : 0;
 }
 
 static void undo_command(struct run *r)

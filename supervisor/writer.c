@@ -107,6 +107,15 @@ void writer_str(struct writer *w, const char *key, const char *s)
 		writer_null(w, key);
 }
 
+void writer_uint_wide(struct writer *w, const char *key, uint64_t v)
+{
+	char digits[WRITER_WIDE + 1];
+	int n = snprintf(digits, sizeof(digits), "%*" PRIu64, WRITER_WIDE, v);
+
+	key_put(w, key);
+	yajl_gen_number(w->gen, digits, n);
+}
+
 static char *base64(const char *in, size_t len)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

@@ -25,6 +25,9 @@ void writer_null(struct writer *w, const char *key);
 void writer_bool(struct writer *w, const char *key, bool v);
 void writer_int(struct writer *w, const char *key, int64_t v);
 void writer_uint(struct writer *w, const char *key, uint64_t v);
+/* The same with blanks before it, so that another can be put in its place. */
+void writer_uint_wide(struct writer *w, const char *key, uint64_t v);
+#define WRITER_WIDE 20
 /* @s NULL: null */
 void writer_str(struct writer *w, const char *key, const char *s);
 /* @len bytes under @key, and under @key_b64 where they are not UTF-8. */

@@ -123,4 +123,11 @@ grep -o '^\.It Fl .*' "$top/supervisor/lh-supervise.1" |
 diff "$tmp/help" "$tmp/manual" >"$tmp/said"
 ok $? 'the manual has each option of --help, and no other'
 
+"$bin/lh-policy" --help >"$tmp/printed"
+grep -o -- '--[a-z][a-z-]*' "$tmp/printed" | sort -u >"$tmp/help"
+grep -o '^\.It Fl .*' "$top/policy-compiler/lh-policy.1" |
+	grep -o 'Fl -[a-z][a-z-]*' | sed 's/Fl /-/' | sort -u >"$tmp/manual"
+[ -s "$tmp/help" ] && diff "$tmp/help" "$tmp/manual" >"$tmp/said"
+ok $? 'and so has that of lh-policy'
+
 done_testing
