@@ -42,7 +42,7 @@ obj = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 cmd_obj := $(call obj,policy-compiler/main.c policy-compiler/cmd*.c)
 lib_obj := $(filter-out $(cmd_obj) %/make-filter.o,$(call obj,policy-compiler/*.c))
 sup_obj := $(call obj,supervisor/*.c)
-programs := $(addprefix $(B)/,lh-policy lh-supervise lh-ps)
+programs := $(addprefix $(B)/,lh-policy lh-supervise lh-ps lh-doctor)
 lib := $(B)/liblhpolicy.a
 sup_lib := $(B)/liblhsupervise.a
 # A test program is a *_test.c; every other file beside it is linked into each.
@@ -121,6 +121,7 @@ $(lib) $(sup_lib):
 $(B)/lh-policy: $(cmd_obj)
 $(B)/lh-supervise: $(B)/supervisor/main.o
 $(B)/lh-ps: $(call obj,tools/plain.c tools/ps/*.c)
+$(B)/lh-doctor: $(call obj,tools/plain.c tools/doctor/*.c)
 $(filter-out %-policy,$(programs)): $(sup_lib)
 $(programs): $(lib)
 	$(call say,LD,$@)

@@ -20,9 +20,11 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "cgroup.h"
 #include "engine-pins.h"
 #include "lh.skel.h"
 
+#define ENGINE_PROGRAMS_MAX 256
 #define KERNEL_ENOTSUPP 524	/* its own, in no header of user space */
 
 /* Programs that a kernel may lack a hook for; every other one is required. */
@@ -247,8 +249,10 @@ static int pin(int fd, const char *name, struct err *e)
 	return 0;
 }
 
-static int attach_and_pin(struct lh *lh, const char *cgroup_root,
-			  enum engine_lack *lack, struct err *e)
+/* @links NULL: pin each; else the caller gets them, *count of them. */
+static int attach_all(struct lh *lh, const char *cgroup_root,
+		      struct bpf_link **links, size_t *count,
+		      enum engine_lack *lack, struct err *e)
 {
 	struct bpf_program *p;
 
@@ -267,6 +271,10 @@ static int attach_and_pin(struct lh *lh, const char *cgroup_root,
 			*lack = lack_of(err);
 			return err_sys(e, err, "engine: cannot attach %s",
 				       name);
+		}
+		if (links) {
+			links[(*count)++] = link;
+			continue;
 		}
 		snprintf(file, sizeof(file), "link_%s", name);
 		err = pin(bpf_link__fd(link), file, e);
@@ -300,42 +308,66 @@ int engine_unpin(const char *dir, struct err *e)
 	       0;
 }
 
-/* Builds other than ours: away with them, unless sessions run under them. */
-static int stale_remove(struct err *e)
+struct stale {
+	struct err *e;
+	int err;
+};
+
+static void remove_stale(const char *build, bool used, void *arg)
+{
+	struct stale *s = arg;
+	char path[512];
+
+	if (s->err)
+		return;
+	snprintf(path, sizeof(path), ENGINE_DIR "/%s", build);
+	if (used)
+		s->err = err_set(s->e, -EBUSY, "engine %s of another build "
+				 "is in use by running sessions (this is "
+				 "%s); end them first", build, engine_build());
+	else
+		s->err = engine_unpin(path, s->e);
+}
+
+void engine_others(void (*each)(const char *build, bool used, void *arg),
+		   void *arg)
 {
 	DIR *d = opendir(ENGINE_DIR);
 	struct dirent *f;
-	int err = 0;
 
-	if (!d)
-		return errno == ENOENT ? 0 :
-		       err_sys(e, -errno, "cannot open " ENGINE_DIR);
-	while (!err && (f = readdir(d))) {
+	while (d && (f = readdir(d))) {
 		char path[512];
+		bool used;
 		int use;
 
 		if (f->d_name[0] == '.' || !strcmp(f->d_name, engine_build()))
 			continue;
 		snprintf(path, sizeof(path), ENGINE_RUN "/use-%s", f->d_name);
 		use = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-		if (use >= 0 && flock(use, LOCK_EX | LOCK_NB))
-			err = err_set(e, -EBUSY, "engine %s of another build "
-				      "is in use by running sessions (this is "
-				      "%s); end them first", f->d_name,
-				      engine_build());
-		snprintf(path, sizeof(path), ENGINE_DIR "/%s", f->d_name);
-		if (!err)
-			err = engine_unpin(path, e);
+		used = use >= 0 && flock(use, LOCK_EX | LOCK_NB);
+		each(f->d_name, used, arg);
 		if (use >= 0)
 			close(use);
 	}
-	closedir(d);
-	return err;
+	if (d)
+		closedir(d);
 }
 
-static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
+/* Builds other than ours: away with them, unless sessions run under them. */
+static int stale_remove(struct err *e)
 {
-	struct engine en = {
+	struct stale s = { .e = e };
+
+	engine_others(remove_stale, &s);
+	return s.err;
+}
+
+static int prove(struct lh *lh, const char *cgroup_root, struct engine *en,
+		 struct err *e)
+{
+	int err;
+
+	*en = (struct engine){
 		.labels = bpf_map__fd(lh->maps.lh_labels),
 		.sessions = bpf_map__fd(lh->maps.lh_sessions),
 		.roots = bpf_map__fd(lh->maps.lh_roots),
@@ -351,12 +383,16 @@ static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
 		.ports = bpf_map__fd(lh->maps.lh_ports),
 		.use = -1,
 	};
-	char final[128];
-	int err;
+	err = engine_map_sessions(en, e);
+	return err ? err : engine_prove(en, cgroup_root, e);
+}
 
-	err = engine_map_sessions(&en, e);
-	if (!err)
-		err = engine_prove(&en, cgroup_root, e);
+static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
+{
+	char final[128];
+	struct engine en;
+	int err = prove(lh, cgroup_root, &en, e);
+
 #define X(name) if (!err) err = pin(en.name, #name, e);
 	ENGINE_PINS(X)
 #undef X
@@ -364,6 +400,65 @@ static int prove_and_pin(struct lh *lh, const char *cgroup_root, struct err *e)
 	if (!err && rename(ENGINE_LOADING, final))
 		err = err_sys(e, -errno, "engine: cannot rename the pins to %s",
 			      final);
+	return err;
+}
+
+/* Attached, and never called. Any other failed proof is a riddle. */
+static void name_lack(int err, enum engine_lack *lack)
+{
+	if (err == -ENOTSUP && list_lacks_bpf())
+		*lack = ENGINE_ABSENT;
+}
+
+static int load_and_drop(const char *cgroup_root, enum engine_lack *lack,
+			 struct err *e)
+{
+	struct bpf_link *links[ENGINE_PROGRAMS_MAX];
+	struct lh *lh = NULL;
+	struct engine en;
+	size_t count = 0;
+	int err = skeleton_load(&lh, lack, e);
+
+	if (!err)
+		err = rings_make(bpf_map__fd(lh->maps.lh_rings), e);
+	if (!err)
+		err = attach_all(lh, cgroup_root, links, &count, lack, e);
+	if (!err)
+		err = prove(lh, cgroup_root, &en, e);
+	name_lack(err, lack);
+	while (count)
+		bpf_link__destroy(links[--count]);
+	if (lh)
+		lh__destroy(lh);
+	return err;
+}
+
+int engine_try(const char *cgroup_root, bool *loaded, enum engine_lack *lack,
+	       struct err *e)
+{
+	libbpf_print_fn_t print = libbpf_set_print(keep_warning);
+	int lock = engine_lock("engine.lock", LOCK_EX, e), err;
+	struct engine *en = NULL;
+	bool had_parent;
+	char dir[512];
+
+	*lack = ENGINE_LACKS_NOTHING;
+	*loaded = false;
+	if (lock < 0)
+		return lock;
+	snprintf(dir, sizeof(dir), "%s/" CGROUP_PARENT, cgroup_root);
+	had_parent = !access(dir, F_OK);
+	err = engine_attempt(&en, e);
+	*loaded = err != -ENOENT;
+	if (!err)
+		err = engine_prove(en, cgroup_root, e);
+	else if (err == -ENOENT)
+		err = load_and_drop(cgroup_root, lack, e);
+	engine_close(en);
+	if (!had_parent)
+		rmdir(dir);
+	close(lock);
+	libbpf_set_print(print);
 	return err;
 }
 
@@ -385,12 +480,10 @@ int engine_load(const char *cgroup_root, enum engine_lack *lack,
 	if (!err)
 		err = rings_make(bpf_map__fd(lh->maps.lh_rings), e);
 	if (!err)
-		err = attach_and_pin(lh, cgroup_root, lack, e);
+		err = attach_all(lh, cgroup_root, NULL, NULL, lack, e);
 	if (!err)
 		err = prove_and_pin(lh, cgroup_root, e);
-	/* Attached, and never called. Any other failed proof is a riddle. */
-	if (err == -ENOTSUP && list_lacks_bpf())
-		*lack = ENGINE_ABSENT;
+	name_lack(err, lack);
 	if (err)
 		engine_unpin(ENGINE_LOADING, NULL);
 	if (lh)

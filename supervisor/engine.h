@@ -36,6 +36,19 @@ void engine_close(struct engine *en);
 /* "ABI-BUILD" of the engine this program goes with. */
 const char *engine_build(void);
 
+/*
+ * Does an engine of this build hold here? One that is pinned (*loaded) is
+ * proved once more; else one is loaded, attached, proved and dropped. Nothing
+ * stays but the lock files. *lack as above.
+ */
+int engine_try(const char *cgroup_root, bool *loaded, enum engine_lack *lack,
+	       struct err *e);
+/*
+ * Call @each for every engine of another build, with whether sessions use it.
+ */
+void engine_others(void (*each)(const char *build, bool used, void *arg),
+		   void *arg);
+
 /* lh-supervise --engine status|load|unload: prints to stdout; 0 or -errno. */
 int engine_command(const char *verb, const char *cgroup_root, struct err *e);
 

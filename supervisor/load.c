@@ -355,6 +355,28 @@ int load_image(const struct options *o, const struct identity *id,
 	return ret;
 }
 
+int load_ceiling(const struct identity *id, bool *there,
+		 enum image_profile *weakest, struct diags *d, struct err *e)
+{
+	struct context context = {};
+	struct context_who who = {
+		.workspace = "/", .home = id->home, .uid = id->user.uid,
+		.invoker = id->opener.uid, .env = environ,
+	};
+	struct compile_options c = { .context = &context };
+	_cleanup_free_ char *text = NULL;
+	int ret = read_ceiling(&c, &text, e);
+
+	*there = c.ceiling;
+	if (ret || !c.ceiling)
+		return ret;
+	ret = context_init(&context, &who, e);
+	if (!ret)
+		ret = compile_ceiling_profile(&c, weakest, d);
+	context_free(&context);
+	return ret;
+}
+
 void load_free(struct load *l)
 {
 	unsigned int i;

@@ -33,6 +33,12 @@ struct load {
  */
 int load_image(const struct options *o, const struct identity *id,
 	       const char *workspace, struct load *l, struct err *e);
+/*
+ * Read the site's ceiling alone. *there: there is one, and *weakest is what it
+ * lets a policy have. 0, or negative errno with *e or errors in @d.
+ */
+int load_ceiling(const struct identity *id, bool *there,
+		 enum image_profile *weakest, struct diags *d, struct err *e);
 void load_free(struct load *l);
 
 #endif
