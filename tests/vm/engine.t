@@ -41,7 +41,8 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 				--result /tmp/r.json -- sh -c \
 				'touch /tmp/so-ran; grep Seccomp: /proc/self/status'
 			echo warn \$? && cat /tmp/r.json
-		done" </dev/null >"$d/out" 2>&1
+		done
+		$B/lh-doctor; echo doctor \$?" </dev/null >"$d/out" 2>&1
 	said '^status 125$' 'without bpf in lsm= nothing starts'
 	said 'does not hold on this kernel' '... the proof found it'
 	said 'lsm= list' '... and the remedy is named'
@@ -58,6 +59,12 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 	said '^warn 125$' 'os_hardened does not'
 	said '"mechanism":"linux_bpf_lsm","availability":"absent_on_host","profile":"os_hardened","requirement":"profile","selector_honored":false' \
 		'... and says what it wants, by type'
+	said '^missing  bpf_lsm ' 'lh-doctor says what is missing'
+	said '[ =]lsm=[a-z,]*yama[a-z,]*,bpf\( \|$\)' \
+		'... and with which list to boot'
+	said '^os_hardened  *runs here: no, bpf_lsm is missing$' \
+		'... and what does not run'
+	said '^doctor 1$' '... and its status says so too'
 
 	"$vm" --kernel "$series" --timeout 300 -- bash -c "
 		mkdir -p /run/lh /sys/fs/bpf/lh/1-0123456789ab &&
@@ -65,7 +72,8 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 			type array key 4 value 4 entries 1 name old
 		exec 9>/run/lh/use-1-0123456789ab && flock -s 9
 		$B/lh-supervise --engine load; echo busy \$?
-		ls /sys/fs/bpf/lh
+		$B/lh-doctor; echo doctor \$?
+		ls /sys/fs/bpf/lh /sys/fs/cgroup | grep -x -e '[0-9]-.*' -e lh
 		exec 9>&-
 		$B/lh-supervise --engine load; echo idle \$?
 		[ -e /sys/fs/bpf/lh/1-0123456789ab ] || echo replaced
@@ -73,6 +81,12 @@ for series in ${LH_KERNELS:-6.1 6.12}; do
 	said '^busy 125$' 'an engine of another build in use is left alone'
 	said 'engine 1-0123456789ab of another build is in use' \
 		'... and named'
+	said '^missing  other_engine ' 'lh-doctor names it too'
+	said '^ok       engine .*loads and attaches' \
+		'... and tries ours all the same'
+	! grep -qx "lh\|$("$B/lh-supervise" --engine status |
+		sed 's/engine \([^:]*\):.*/\1/')" "$d/out"
+	ok $? '... of which nothing stays'
 	said '^idle 0$' 'an idle one is replaced'
 	said '^replaced$' '... and is gone'
 	said '^0$' '... and nothing half loaded is left'

@@ -53,7 +53,8 @@ static void print_row(const char *const cell[COLUMNS])
 	free(line);
 }
 
-static const char *number(uint64_t n, void (*print)(uint64_t, char [PLAIN_SHORT]),
+static const char *number(uint64_t n,
+			  void (*print)(uint64_t, char [PLAIN_SHORT]),
 			  char out[PLAIN_SHORT])
 {
 	if (n == UNKNOWN)

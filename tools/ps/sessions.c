@@ -80,8 +80,8 @@ static void read_lock(int dir, struct session *s, struct arena *mem)
 }
 
 /* true: it is to be shown. */
-static bool look_at(int dir, const char *id, const char *root, struct arena *mem,
-		    struct session *s)
+static bool look_at(int dir, const char *id, const char *root,
+		    struct arena *mem, struct session *s)
 {
 	struct timespec now;
 	int ret, alive;
