@@ -58,6 +58,7 @@ static void close_others(struct watch *w)
 		*keep[i] = 3 + i;
 	}
 	syscall(SYS_close_range, 3 + count, ~0u, 0);
+	w->job->registry->facts = -1;	/* the supervisor's to renew */
 	i = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (i >= 0) {
 		dup2(i, 0);
