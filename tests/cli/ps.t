@@ -65,11 +65,10 @@ if [ "$(id -u)" != 0 ]; then
 	done_testing
 fi
 
-# --- in a /run of its own, so that nobody else's sessions are counted
+# apart COMMAND…: with an empty /run. For lh-ps alone: a start there would take
+# every session of the host for an orphan.
 run=$tmp/run
 mkdir "$run" && chmod 755 "$run"
-
-# apart COMMAND…: with that /run.
 apart() {
 	unshare -m sh -c 'mount --make-rprivate / && mount --bind "$0" /run &&
 		exec "$@"' "$run" "$@"
@@ -83,7 +82,8 @@ works 'the same as JSON' apart "$ps" --json
 valid "$tmp/printed" && json "$tmp/printed" 'r["sessions"] == [] and r["all_users"]'
 ok $? 'is an empty list'
 
-# A session as nobody and one as another user, until told to end.
+# --- sessions of two users, beside whatever else runs here
+one=64201 two=64202
 cat >"$tmp/wait" <<'END'
 #!/bin/sh
 : >"$1.up"
@@ -92,124 +92,119 @@ END
 chmod 755 "$tmp/wait"
 ln "$tmp/wait" "$tmp/with-a-name-that-is-rather-too-long"
 echo '{ "version": 1, "name": "one-policy" }' >"$tmp/p.json"
-apart "$lh" --no-sandbox --policy "$tmp/p.json" --user 65534 --name one \
+"$lh" --no-sandbox --policy "$tmp/p.json" --user $one --name one-$$ \
 	-C "$tmp/ws" -- "$tmp/wait" "$tmp/out/1" 2>"$tmp/err1" &
 first=$!
 appears "$tmp/out/1.up"
 ok $? 'a session'
-apart "$lh" --no-sandbox --user 65533 -C "$tmp/ws" -- \
+"$lh" --no-sandbox --user $two -C "$tmp/ws" -- \
 	"$tmp/with-a-name-that-is-rather-too-long" "$tmp/out/2" \
 	2>"$tmp/err2" &
 second=$!
 appears "$tmp/out/2.up"
 ok $? 'and another'
 
-works 'two sessions' apart "$ps"
-narrow "$tmp/printed" && [ "$(wc -l <"$tmp/printed")" = 3 ] &&
-	sed -n 2p "$tmp/printed" | grep -qE \
-	'^[0-9a-f]{12} live  (nobody|65534) +\(no sandbox\) +[0-9]+s +[12] .* 0 one$' &&
-	sed -n 3p "$tmp/printed" | grep -qE ' 0 with-a-name\+$'
-ok $? 'root sees both, oldest first; a long name is cut at its column'
-works 'as JSON' apart "$ps" --json
+works 'as a table' "$ps"
+narrow "$tmp/printed" && grep -qE \
+	"^[0-9a-f]{12} live  $one    \(no sandbox\) +[0-9]+[sm] +[12] .* 0 one-$$\$" \
+	"$tmp/printed" &&
+	grep -qE " $two .* 0 with-a-name\+\$" "$tmp/printed"
+ok $? 'root sees both; a long name is cut at its column'
+works 'as JSON' "$ps" --json
 valid "$tmp/printed"
 ok $? 'which the schema knows'
-json "$tmp/printed" '[(s["user"]["uid"], s["name"], s["policy"]["name"],
-	s["state"], s["confinement"], s["denials"]) for s in r["sessions"]] == [
-	(65534, "one", "one-policy", "live", "none", 0),
-	(65533, None, "worktree", "live", "none", 0)] and
-	r["sessions"][1]["user"]["name"] == "65533" and r["sessions"][1]["command"].endswith("/with-a-name-that-is-rather-too-long")
-	and all(1 <= s["processes"] <= 2 and len(s["policy"]["hash"]) == 64
-		and s["policy"]["profile"] and 0 <= s["age_seconds"] < 600
-		for s in r["sessions"])'
-ok $? 'and has of each what it is'
-works 'as one of the users' apart setpriv --reuid=65534 --regid=65534 \
+json "$tmp/printed" "[(s['user']['name'], s['name'], s['policy']['name'],
+	s['state'], s['confinement'], s['denials']) for s in r['sessions']
+	if s['user']['uid'] in ($one, $two)] == [
+	('$one', 'one-$$', 'one-policy', 'live', 'none', 0),
+	('$two', None, 'worktree', 'live', 'none', 0)] and
+	all(1 <= s['processes'] <= 2 and len(s['policy']['hash']) == 64
+		and s['policy']['profile'] and 0 <= s['age_seconds'] < 3600
+		and s['command'].startswith('$tmp/wait' if s['name'] else
+			'$tmp/with-a-name-that-is-rather-too-long')
+		for s in r['sessions'] if s['user']['uid'] in ($one, $two))"
+ok $? 'and has of each what it is, oldest first'
+works 'as one of the users' setpriv --reuid=$one --regid=$one \
 	--clear-groups "$ps" --json
-valid "$tmp/printed" && json "$tmp/printed" 'not r["all_users"] and
-	[s["name"] for s in r["sessions"]] == ["one"]'
+valid "$tmp/printed" && json "$tmp/printed" "not r['all_users'] and
+	[s['name'] for s in r['sessions']] == ['one-$$']"
 ok $? 'one sees the own session, and no other'
-works 'as a user of the same group' apart setpriv --reuid=65532 --regid=65534 \
+works 'as a user of the same group' setpriv --reuid=64203 --regid=$one \
 	--clear-groups "$ps"
 [ "$(wc -l <"$tmp/printed")" = 1 ]
 ok $? 'one sees none'
-run apart setpriv --reuid=65534 --regid=65534 --clear-groups sh -c \
-	'for f in /run/lh/sessions/*; do
-		[ ! -w "$f" ] && flock -n "$f" true && echo "$f"
-	done'
-[ "$(wc -l <"$tmp/printed")" = 0 ] || grep -qv '\.json$' "$tmp/printed"
-ok $((! $?)) 'and has no lock to take that a sweep goes by'
+id=$("$ps" | sed -n "s/ .* one-$$\$//p")
+run setpriv --reuid=$one --regid=$one --clear-groups sh -c \
+	'[ -r "$0.json" ] && [ ! -w "$0.json" ] && [ ! -r "$0" ] && [ ! -w "$0" ]' \
+	"/run/lh/sessions/$id"
+[ "$status" = 0 ]
+ok $? 'and has no lock to take that a sweep goes by'
 
-# The supervisor and the keeper die together: dead, until the next start.
-id=$(apart sh -c 'grep -l 65534 /run/lh/sessions/*.json | head -n 1')
-id=$(basename "$id" .json)
-keeper=$(apart sh -c 'sed -n s/pid=//p "/run/lh/sessions/$0"' "$id")
-for pid in $(pgrep -P "$keeper"); do
-	[ "$(cat /proc/"$pid"/comm)" = lh-keeper ] && kill -STOP "$pid" &&
-		kill -KILL "$keeper" "$pid"
+# Its supervisor is killed and its keeper held: dead, and nobody sweeps it yet.
+keeper=
+for pid in $(pgrep -P $first); do
+	[ "$(cat /proc/"$pid"/comm)" = lh-keeper ] && keeper=$pid
 done
+kill -STOP "$keeper" && kill -KILL $first
 wait $first 2>/dev/null
-works 'a dead supervisor' apart "$ps"
-grep -q "^$id dead " "$tmp/printed" && [ "$(grep -c ' live ' "$tmp/printed")" = 1 ]
+works 'a dead supervisor' "$ps"
+grep -q "^$id dead  $one " "$tmp/printed" && grep -q " live  $two " "$tmp/printed"
 ok $? 'is shown as such'
+kill -KILL "$keeper"
+run "$lh" --no-sandbox --user $two -C "$tmp/ws" -- true
+[ "$status" = 0 ]
+ok $? 'the next start'
+"$ps" >"$tmp/printed"
+! grep -q "^$id" "$tmp/printed" && ! ls "/run/lh/sessions/$id"* 2>"$tmp/said"
+ok $? 'sweeps what was dead, its facts too'
+: >"$tmp/out/2.go"
+wait $second
+ok $? 'the other session ends'
+"$ps" >"$tmp/printed"
+! grep -q " $two " "$tmp/printed"
+ok $? 'and is no longer shown'
 
 # --- facts as no supervisor writes them
+id=0123456789ab
+mkdir -p "$run/lh/sessions"
 facts=$run/lh/sessions/$id.json
-fact() {
-	python3 - "$facts" "$1" <<'END'
-import json, sys
-with open(sys.argv[1]) as f:
-    facts = json.load(f)
-exec(sys.argv[2])
-with open(sys.argv[1], "w") as f:
-    json.dump(facts, f)
+printf 'uid=7\ngid=8\npid=%d\nname=x\n' $first >"$run/lh/sessions/$id"
+cat >"$facts" <<END
+{ "schema": "lh.session.v1", "session": "$id",
+  "policy": { "name": "\u001b[31mred\r\n\u202e\u9b5a\u9b5a", "source": "s",
+    "hash": "h", "profile": "p" }, "confinement": "partial",
+  "name": "a\tb$(printf '\\u0301%.0s' $(seq 40))$(printf '%05000d' 0)",
+  "user": { "name": "$(printf '\\u9b5a%.0s' $(seq 50))", "uid": 7, "gid": 8 },
+  "supervisor": { "pid": $first, "start": 1, "pid_namespace":
+    $(stat -L -c %i /proc/self/ns/pid) }, "started": 1, "started_boot": 0,
+  "denials": 18446744073709551614 }
 END
-}
-fact 'facts["policy"]["name"] = "\x1b[31mred\r\n\u202e\u9b5a\u9b5a\u9b5a\u9b5a"
-facts["confinement"] = "partial"
-facts["name"] = "a\tb" + "\u0301" * 40 + "x" * 5000
-facts["user"]["name"] = "\u9b5a" * 50
-facts["denials"] = 18446744073709551614
-facts["started_boot"] = 0'
 works 'hostile names' apart "$ps"
-narrow "$tmp/printed" && [ "$(wc -l <"$tmp/printed")" = 3 ] &&
-	grep -qF ' *\x1b[31mre+ ' "$tmp/printed" &&
-		grep -q ' 18E ' "$tmp/printed"
+narrow "$tmp/printed" && [ "$(wc -l <"$tmp/printed")" = 2 ] &&
+	grep -qF ' *\x1b[31mre+ ' "$tmp/printed" && grep -q ' 18E ' "$tmp/printed"
 ok $? 'come out escaped, on one line, within 80 columns'
 works 'and as JSON' apart "$ps" --json
 valid "$tmp/printed" && json "$tmp/printed" '[len(s["name"]) for s in
-	r["sessions"] if s["state"] == "dead"] == [5043] and "\x1b" not in text' &&
+	r["sessions"] if s["state"] == "dead"] == [5043]' &&
 	! LC_ALL=C grep -q "$(printf '[\033\r\t]')" "$tmp/printed"
 ok $? 'whole'
 for text in '' '{"schema":"lh.session.v1"}' \
-	"$(printf '{"schema":"lh.session.v1","user":1,"policy":[],"denials":"x"}')"; do
+	'{"schema":"lh.session.v1","user":1,"policy":[],"denials":"x"}'; do
 	printf '%s' "$text" >"$facts"
 	works "facts: '$text'" apart "$ps"
-	narrow "$tmp/printed" && grep -qE "^$id dead +65534 +- +- " \
-		"$tmp/printed"
+	narrow "$tmp/printed" && grep -qE "^$id dead +7 +- +- " "$tmp/printed"
 	ok $? 'are left out, the session is not'
 done
 works 'nor as JSON' apart "$ps" --json
 valid "$tmp/printed" && json "$tmp/printed" \
-	'[s["policy"] for s in r["sessions"] if s["state"] == "dead"] == [None]'
+	'[s["policy"] for s in r["sessions"]] == [None]'
 ok $? 'where they are null'
 rm "$facts"
 mkfifo "$facts"
-run timeout 20 unshare -m sh -c 'mount --make-rprivate / &&
+run timeout 60 unshare -m sh -c 'mount --make-rprivate / &&
 	mount --bind "$0" /run && exec "$1"' "$run" "$ps"
 [ "$status" = 0 ] && grep -q "^$id dead " "$tmp/printed"
 ok $? 'a FIFO in their place is not waited for'
-
-# The next start clears up, and the other ends by itself.
-run apart "$lh" --no-sandbox --user 65533 -C "$tmp/ws" -- true
-[ "$status" = 0 ]
-ok $? 'the next start'
-apart "$ps" >"$tmp/printed"
-[ "$(wc -l <"$tmp/printed")" = 2 ] && ! grep -q "^$id" "$tmp/printed"
-ok $? 'sweeps what was dead'
-: >"$tmp/out/2.go"
-wait $second
-ok $? 'the other session ends'
-[ -z "$(ls "$run/lh/sessions")" ]
-ok $? 'and leaves nothing'
 chmod 777 "$run/lh/sessions"
 run apart "$ps"
 [ "$status" = 125 ] && [ ! -s "$tmp/printed" ] && grep -q '^lh-ps: ' "$tmp/said"

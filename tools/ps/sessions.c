@@ -115,6 +115,8 @@ static int by_start(const void *a, const void *b)
 
 	if (x->f.started_boot != y->f.started_boot)
 		return x->f.started_boot < y->f.started_boot ? -1 : 1;
+	if (x->f.supervisor_start != y->f.supervisor_start)
+		return x->f.supervisor_start < y->f.supervisor_start ? -1 : 1;
 	return strcmp(x->id, y->id);
 }
 
