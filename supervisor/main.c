@@ -187,6 +187,8 @@ int main(int argc, char **argv)
 	if (fill_streams())
 		return EXIT_OURS;
 	prctl(PR_SET_DUMPABLE, 0);
+	/* Who ignores it loses his children's ends, and waits for ever. */
+	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&quiet);
 	/* Writing to a closed pipe or a busy terminal must not end us. */
 	sigaddset(&quiet, SIGPIPE);

@@ -54,6 +54,11 @@ chmod 755 "$tmp/etc"
 run timeout 60 "$lh" --no-sandbox --timeout 300ms --result "$r" -- sleep 100
 [ "$status" = 124 ] && json "$r" 'r["timed_out"]'
 ok $? 'the wall time holds'
+run timeout -k 1 60 python3 -c 'import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+os.execv(sys.argv[1], sys.argv[1:])' "$lh" --no-sandbox -- sh -c 'exit 7'
+[ "$status" = 7 ]
+ok $? 'also for a caller that ignores its children'
 run "$lh" --no-sandbox -- sh -c 'sleep 100 & echo $!'
 ! grep -qs '^[0-9]* ([^)]*) [^Z]' "/proc/$(cat "$tmp/printed")/stat"
 ok $? 'nothing is left running'
