@@ -123,7 +123,7 @@ static const char *const missing[] = {
 	"io_uring_setup", "io_uring_enter", "io_uring_register",
 };
 
-/* Numbers of calls that libseccomp 2.5.4 has no name for (to 6.15). */
+/* Numbers of calls that libseccomp 2.5.4 has no name for (to 6.17). */
 static const struct {
 	const char *name;
 	int nr;
@@ -131,10 +131,12 @@ static const struct {
 	{ "cachestat", 451 }, { "fchmodat2", 452 },
 	{ "map_shadow_stack", 453 }, { "futex_wake", 454 },
 	{ "futex_wait", 455 }, { "futex_requeue", 456 },
+	{ "statmount", 457 }, { "listmount", 458 },
 	{ "lsm_get_self_attr", 459 }, { "lsm_set_self_attr", 460 },
 	{ "lsm_list_modules", 461 }, { "mseal", 462 }, { "setxattrat", 463 },
 	{ "getxattrat", 464 }, { "listxattrat", 465 },
 	{ "removexattrat", 466 }, { "open_tree_attr", 467 },
+	{ "file_getattr", 468 }, { "file_setattr", 469 },
 };
 
 #define NAMESPACES (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | \
@@ -291,6 +293,16 @@ static void emit_checks(struct code *c, uint32_t flags)
 		c->insn[hop].k = next - hop - 1;
 	}
 	c->insn[arch].k = c->count - arch - 1;
+}
+
+const char *filter_newer(uint32_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS(newer); i++)
+		if (newer[i].nr == (int)nr)
+			return newer[i].name;
+	return NULL;
 }
 
 static int number_of(const char *name)

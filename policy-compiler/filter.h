@@ -26,6 +26,22 @@ int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
 /* What filter_build() makes of @flags, made when this was built. */
 const struct sock_filter *filter_ready(uint32_t flags, size_t *count);
 
+/* What it answers to a call: SECCOMP_RET_*. Ends, whatever @f is. */
+struct seccomp_data;
+uint32_t filter_run(const struct sock_filter *f, size_t count,
+		    const struct seccomp_data *d);
+/* Every refusal in @f becomes a notification of who holds the listener. */
+void filter_tell(struct sock_filter *f, size_t count);
+/*
+ * Name of a system call in the table @arch (AUDIT_ARCH_*); NULL: no such table,
+ * or no name in it. On x86-64, with bit 30 set, of x32's. *args is how many
+ * arguments it takes, -1: that is not known here.
+ */
+const char *filter_call(uint32_t arch, uint32_t nr, int *args);
+
+/* Name of the call @nr if libseccomp has none for it yet, or NULL. */
+const char *filter_newer(uint32_t nr);
+
 /* The tables as text: a line each, "allow NAME", "refuse NAME" or
  * "refuse NAME arg N VALUE…", in a fixed order. */
 void filter_dump(FILE *f);

@@ -86,7 +86,7 @@ static uint32_t ask(const FIXTURE_DATA(filter) *s, uint32_t arch, int nr,
 {
 	struct seccomp_data d = { .nr = nr, .arch = arch, .args = { a0, a1 } };
 
-	return run(s->f, s->count, &d);
+	return filter_run(s->f, s->count, &d);
 }
 
 static uint32_t call(const FIXTURE_DATA(filter) *s, int nr, uint64_t a0,
