@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 4
+#define LH_ABI 5
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -43,6 +43,7 @@
 #define LH_EXE_ROOM 768		/* of these, what the first two leave to exe */
 #define LH_COMM_LEN 16
 #define LH_ABSTRACT_MAX 107	/* bytes of an abstract socket's name */
+#define LH_SYSCALL_ARGS 6
 #define LH_RULE_NONE 0		/* no rule: the default refused */
 
 /* What a request wants of an object. */
@@ -280,7 +281,7 @@ enum lh_op {
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
 	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA, LH_OP_ACCEPT,
-	LH_OP_JOIN, LH_OP_OPTION,
+	LH_OP_JOIN, LH_OP_OPTION, LH_OP_SYSCALL,
 	LH_OP_COUNT,
 };
 
@@ -291,7 +292,7 @@ enum lh_why {
 	LH_WHY_UNFINISHED, LH_WHY_RACED, LH_WHY_NO_EXEC, LH_WHY_SETID,
 	LH_WHY_DEVICE, LH_WHY_FAMILY, LH_WHY_PEER, LH_WHY_PROCESS,
 	LH_WHY_GUARD, LH_WHY_NEVER, LH_WHY_SESSION_DEAD, LH_WHY_INTERNAL,
-	LH_WHY_LIMIT,
+	LH_WHY_LIMIT, LH_WHY_MISSING,
 	LH_WHY_COUNT,
 };
 
@@ -305,6 +306,10 @@ enum lh_why {
  * One refusal. The tail holds up to three paths, in this order and leaf first:
  * each component ends with a NUL; an empty component is a name cut short.
  * A ring record is as long as its tail needs.
+ *
+ * That of a system call which seccomp refused comes from the keeper: .arg is
+ * its number, .target the table of numbers (AUDIT_ARCH_*), and the first of the
+ * paths is its arguments, __u64[LH_SYSCALL_ARGS].
  */
 struct lh_denial {
 	__u64 serial;
@@ -351,7 +356,7 @@ struct lh_denial {
 	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
 	X(socket_listen) X(cgroup_bind) X(cgroup_connect) \
 	X(cgroup_skb_egress) X(cgroup_skb_ingress) X(socket_setsockopt) \
-	X(cgroup_setsockopt)
+	X(cgroup_setsockopt) X(seccomp)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

@@ -25,6 +25,9 @@
 
 const char *denials_rule(const struct denials *d, const struct event *ev)
 {
+	/* No policy opens any of them. */
+	if (ev->d.op == LH_OP_SYSCALL)
+		return "builtin:seccomp";
 	return table_rule(d->im, d->table, ev->d.rule);
 }
 
@@ -141,7 +144,8 @@ static bool equal(const struct event *a, const struct event *b)
 		return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->exe, b->exe);
 	}
 	return !memcmp(&x, &y, sizeof(x)) && !strcmp(a->path, b->path) &&
-	       !strcmp(a->other, b->other) && !strcmp(a->exe, b->exe);
+	       !strcmp(a->other, b->other) && !strcmp(a->exe, b->exe) &&
+	       !memcmp(a->args, b->args, sizeof(a->args));
 }
 
 static void remember(struct event **slot, const struct event *ev)
@@ -152,7 +156,8 @@ static void remember(struct event **slot, const struct event *ev)
 		**slot = *ev;
 }
 
-static void take(struct denials *d, const void *data, size_t size)
+static void take(struct denials *d, const void *data, size_t size,
+		 uint64_t count)
 {
 	struct event *ev = malloc(sizeof(*ev));
 
@@ -162,25 +167,26 @@ static void take(struct denials *d, const void *data, size_t size)
 		free(ev);
 		return;
 	}
-	d->received++;
-	d->by_mechanism[ev->mechanism]++;
+	d->received += count;
+	d->by_mechanism[ev->mechanism] += count;
 	if (!ev->probe) {
-		if (!d->alerts++)
+		if (!d->alerts)
 			remember(&d->first_alert, ev);
-		summary_take(d, ev);
+		d->alerts += count;
+		summary_take(d, ev, count);
 	}
 	if (d->last && equal(d->last, ev)) {
-		d->last_count++;
+		d->last_count += count;
 	} else {
 		keep_last(d);
-		d->last_count = 1;
+		d->last_count = count;
 	}
 	free(d->last);
 	d->last = ev;
 }
 
 struct denials_raw {
-	__u64 seq;
+	__u64 seq, count;
 	size_t size;
 	void *data;
 };
@@ -207,14 +213,17 @@ static bool room_for_one(struct denials *d)
 	return true;
 }
 
-void denials_add(struct denials *d, const void *data, size_t size)
+void denials_add(struct denials *d, const void *data, size_t size,
+		 uint64_t count)
 {
-	struct denials_raw r = { .size = size, .data = malloc(size) };
+	struct denials_raw r = {
+		.count = count, .size = size, .data = malloc(size),
+	};
 
 	/* Short of memory: out of order is better than lost. */
 	if (!r.data || size < sizeof(struct lh_denial) || !room_for_one(d)) {
 		free(r.data);
-		take(d, data, size);
+		take(d, data, size, count);
 		return;
 	}
 	memcpy(r.data, data, size);
@@ -229,7 +238,7 @@ void denials_flush(struct denials *d)
 	if (d->raw_count > 1)
 		qsort(d->raw, d->raw_count, sizeof(*d->raw), by_number);
 	for (i = 0; i < d->raw_count; i++) {
-		take(d, d->raw[i].data, d->raw[i].size);
+		take(d, d->raw[i].data, d->raw[i].size, d->raw[i].count);
 		free(d->raw[i].data);
 	}
 	d->raw_count = 0;

@@ -48,8 +48,9 @@ struct denials {
 	struct event *first_alert;
 };
 
-/* A record from the ring. Kept back until the flush. */
-void denials_add(struct denials *d, const void *data, size_t size);
+/* A record of @count equal refusals. Kept back until the flush. */
+void denials_add(struct denials *d, const void *data, size_t size,
+		 uint64_t count);
 /*
  * At the end of each drain: write what is kept back, in the order of its
  * numbers. Processors may have put them into the ring in another.

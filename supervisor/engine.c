@@ -393,6 +393,13 @@ void engine_counters(struct engine *en, const struct engine_session *s,
 	*lost = en->slots[s->slot].lost;
 }
 
+void engine_counts(struct engine *en, const struct engine_session *s,
+		   volatile __u64 **seq, volatile __u64 **lost)
+{
+	*seq = &en->slots[s->slot].seq;
+	*lost = &en->slots[s->slot].lost;
+}
+
 int engine_forget(struct engine *en, struct engine_session *s, struct err *e)
 {
 	struct lh_admit c = {

@@ -101,6 +101,9 @@ void engine_kill(struct engine *en, const struct engine_session *s);
 /* Counters of the session: denials so far, and how many left no record. */
 void engine_counters(struct engine *en, const struct engine_session *s,
 		     __u64 *seq, __u64 *lost);
+/* Where they are, for who adds to them; good until engine_close(). */
+void engine_counts(struct engine *en, const struct engine_session *s,
+		   volatile __u64 **seq, volatile __u64 **lost);
 /* After the last process is gone: take every entry back, free the slot. */
 int engine_forget(struct engine *en, struct engine_session *s, struct err *e);
 /* Forget sessions whose supervisor is gone; returns how many, or -errno. */

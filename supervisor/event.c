@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include "call.h"
 #include "event.h"
 
 static const char *const operations[LH_OP_COUNT] = {
@@ -35,6 +36,7 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_RECEIVE] = "receive", [LH_OP_IPC] = "ipc",
 	[LH_OP_QUOTA] = "quota", [LH_OP_ACCEPT] = "accept",
 	[LH_OP_JOIN] = "join", [LH_OP_OPTION] = "option",
+	[LH_OP_SYSCALL] = "syscall",
 };
 
 static const struct {
@@ -62,6 +64,7 @@ static const struct {
 	[LH_WHY_SESSION_DEAD] = { "session_dead", "the supervisor is gone" },
 	[LH_WHY_INTERNAL] = { "internal", "the engine could not judge it" },
 	[LH_WHY_LIMIT] = { "limit", "the session has as many as it may" },
+	[LH_WHY_MISSING] = { "missing", "as if this kernel did not have it" },
 };
 
 static const char *const hooks[LH_HOOK_COUNT] = {
@@ -264,6 +267,8 @@ static bool is_probe(const struct event *ev)
 
 	if (ev->d.op == LH_OP_SOCKET)
 		return ev->d.family == AF_NETLINK;
+	if (ev->d.op == LH_OP_SYSCALL)
+		return ev->d.why == LH_WHY_MISSING;
 	if (ev->d.why == LH_WHY_PROCESS)
 		return is_census(ev, path, len);
 	/* ipcs looks here first, then asks for one object after the other. */
@@ -292,9 +297,15 @@ int event_parse(const void *data, size_t size, const char *home,
 	if (sum > left || ev->d.path_len > LH_DATA_MAX ||
 	    ev->d.other_len > LH_DATA_MAX || ev->d.exe_len > LH_DATA_MAX)
 		return -EBADMSG;
-	ev->path_len = ev->d.flags & LH_DENIAL_ABSTRACT ?
-		abstract(tail, ev->d.path_len, ev->path) :
-		rebuild(tail, ev->d.path_len, ev->path);
+	memset(ev->args, 0, sizeof(ev->args));
+	ev->path[0] = 0;
+	ev->path_len = 0;
+	if (ev->d.op == LH_OP_SYSCALL && ev->d.path_len == sizeof(ev->args))
+		memcpy(ev->args, tail, sizeof(ev->args));
+	else if (ev->d.flags & LH_DENIAL_ABSTRACT)
+		ev->path_len = abstract(tail, ev->d.path_len, ev->path);
+	else
+		ev->path_len = rebuild(tail, ev->d.path_len, ev->path);
 	if (!ev->path_len && has_path(&ev->d)) {
 		strcpy(ev->path, "/");	/* no name above it: the root */
 		ev->path_len = 1;
@@ -447,7 +458,9 @@ void event_write(const struct event *ev, const struct event_context *c,
 		writer_bool(w, "path_cut", true);
 	if (d->family)
 		put_network(ev, w);
-	if (d->op == LH_OP_IPC) {
+	if (d->op == LH_OP_SYSCALL) {
+		call_write(ev, w);
+	} else if (d->op == LH_OP_IPC) {
 		writer_uint(w, "ipc_key", d->target);
 		writer_uint(w, "ipc_id", d->arg);
 	} else if (d->target) {

@@ -24,6 +24,7 @@ struct event {
 	struct lh_denial d;
 	char path[EVENT_PATH_MAX], other[EVENT_PATH_MAX], exe[EVENT_PATH_MAX];
 	size_t path_len, other_len, exe_len;	/* 0: none */
+	__u64 args[LH_SYSCALL_ARGS];	/* of a system call */
 	enum mechanism mechanism;
 	bool probe;		/* programs try it and live well without */
 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The keeper. Everything it will need is open before it is forked; it waits
- * for three things: the supervisor's end, a word from it, the clock. The clock
- * is CLOCK_BOOTTIME, which neither SIGSTOP nor suspend holds back.
+ * The keeper. Everything it will need is open before it is forked, but for the
+ * listener, which the command's process sends; it waits for the supervisor's
+ * end, a word from it, the clock, and refused system calls. The clock is
+ * CLOCK_BOOTTIME, which neither SIGSTOP nor suspend holds back.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,11 +26,13 @@
 
 #define EMPTY_MS 60000		/* a killed task may hang in the kernel */
 
-enum { SUPERVISOR, WORDS, CLOCK, INPUTS };
+enum { SUPERVISOR, WORDS, CLOCK, CHILD, LISTENER, INPUTS };
 
 struct watch {
 	const struct keeper_job *job;
 	int supervisor, words, clock;
+	int child;		/* the listener comes here, once; then -1 */
+	struct listener listener;
 	bool started, warned;
 };
 
@@ -40,9 +43,10 @@ static void close_others(struct watch *w)
 	struct engine_made *m = w->job->made;
 	int none[3];
 	int *keep[] = {
-		&w->supervisor, &w->words, &g->dir, &g->kill, &g->events,
-		&g->procs, &w->job->registry->fd, m ? &m->made : &none[0],
-		m ? &m->ipc : &none[1], m ? &m->find : &none[2],
+		&w->supervisor, &w->words, &w->child, &g->dir, &g->kill,
+		&g->events, &g->procs, &w->job->registry->fd,
+		m ? &m->made : &none[0], m ? &m->ipc : &none[1],
+		m ? &m->find : &none[2],
 	};
 	const int count = sizeof(keep) / sizeof(*keep);
 	int high[sizeof(keep) / sizeof(*keep)];
@@ -150,6 +154,23 @@ static void take_word(struct watch *w)
 	}
 }
 
+static void take_listener(struct watch *w)
+{
+	w->listener.fd = listener_receive(w->child);
+	close_fd(&w->child);
+}
+
+static void refuse(struct watch *w)
+{
+	static const char words[] = {
+		[LISTENER_NEWS] = KEEPER_NEWS, [LISTENER_FULL] = KEEPER_FULL,
+	};
+	int news = listener_serve(&w->listener);
+
+	if (news != LISTENER_CALM)
+		send(w->words, &words[news], 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
 __attribute__((noreturn))
 static void keep(struct watch *w)
 {
@@ -163,6 +184,8 @@ static void keep(struct watch *w)
 			[SUPERVISOR] = { w->supervisor, POLLIN, 0 },
 			[WORDS] = { w->words, POLLIN, 0 },
 			[CLOCK] = { w->clock, POLLIN, 0 },
+			[CHILD] = { w->child, POLLIN, 0 },
+			[LISTENER] = { w->listener.fd, POLLIN, 0 },
 		};
 
 		if (poll(p, INPUTS, -1) < 0 && errno != EINTR)
@@ -173,6 +196,12 @@ static void keep(struct watch *w)
 			end_session(w->job);
 		if (p[CLOCK].revents)
 			time_is_over(w);
+		if (p[CHILD].revents)
+			take_listener(w);
+		if (p[LISTENER].revents & POLLIN)
+			refuse(w);
+		else if (p[LISTENER].revents)
+			close_fd(&w->listener.fd);	/* all are gone */
 	}
 }
 
@@ -181,6 +210,8 @@ int keeper_start(const struct keeper_job *job, struct keeper *k, struct err *e)
 	_cleanup_close_ int self = syscall(SYS_pidfd_open, getpid(), 0);
 	_cleanup_close_ int near = -1;
 	_cleanup_close_ int far = -1;
+	_cleanup_close_ int child = -1;
+	_cleanup_close_ int listen = -1;
 	int pair[2];
 
 	if (self < 0)
@@ -189,20 +220,27 @@ int keeper_start(const struct keeper_job *job, struct keeper *k, struct err *e)
 		return err_sys(e, -errno, "keeper: socketpair");
 	near = pair[0];
 	far = pair[1];
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+		return err_sys(e, -errno, "keeper: socketpair");
+	child = pair[0];
+	listen = pair[1];
 	k->pid = fork();
 	if (k->pid < 0)
 		return err_sys(e, -errno, "keeper: fork");
 	if (!k->pid) {
 		struct watch w = { .job = job, .supervisor = self,
-				   .words = far };
+				   .words = far, .child = listen,
+				   .listener = job->listener };
 
 		close_fd(&near);
+		close_fd(&child);
 		keep(&w);
 	}
 	k->pidfd = syscall(SYS_pidfd_open, k->pid, 0);
 	if (k->pidfd < 0)
 		return err_sys(e, -errno, "keeper: pidfd_open");
 	k->socket = take_fd(&near);
+	k->child = take_fd(&child);
 	return 0;
 }
 
@@ -221,12 +259,23 @@ int keeper_hear(const struct keeper *k)
 	return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -EPIPE;
 }
 
+void keeper_wake(const struct keeper *k)
+{
+	siginfo_t si = {};
+
+	if (k->pidfd < 0 ||
+	    waitid(P_PIDFD, k->pidfd, &si, WSTOPPED | WNOHANG) || !si.si_pid)
+		return;
+	syscall(SYS_pidfd_send_signal, k->pidfd, SIGCONT, NULL, 0);
+}
+
 void keeper_dismiss(struct keeper *k)
 {
 	if (k->pid <= 0)
 		return;
 	keeper_tell(k, KEEPER_DONE);
 	close_fd(&k->socket);
+	close_fd(&k->child);
 	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close_fd(&k->pidfd);

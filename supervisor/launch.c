@@ -17,16 +17,16 @@
 #include <unistd.h>
 
 #include <linux/close_range.h>
-#include <linux/filter.h>
 #include <linux/sched.h>
-#include <linux/seccomp.h>
 
 #include "cleanup.h"
 #include "launch.h"
+#include "listener.h"
 
 enum stage {
 	STAGE_DESCRIPTORS, STAGE_DIRECTORY, STAGE_LIMITS, STAGE_CREDENTIALS,
 	STAGE_SECCOMP, STAGE_EXEC,
+	UNHEARD,	/* no failure: the filter has no listener */
 };
 
 static const char *const stages[] = {
@@ -129,20 +129,6 @@ static int set_descriptors(const struct launch *l)
 	return 0;
 }
 
-static int set_filter(const struct image *im)
-{
-	struct sock_fprog prog = {
-		.len = im->filter.count,
-		.filter = (struct sock_filter *)((char *)im +
-						 im->filter.offset),
-	};
-
-	if (!im->filter.count)
-		return -EINVAL;	/* no filter is no policy */
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) ?
-	       -errno : 0;
-}
-
 static int set_limits(const struct launch *l)
 {
 	/* 1 and not 0: 0 still starts a piped core handler, as root. */
@@ -159,7 +145,17 @@ static int set_limits(const struct launch *l)
 	return setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
 }
 
-static struct failure run(const struct launch *l)
+static int set_filter(const struct launch *l, int gate)
+{
+	struct failure f = { .stage = UNHEARD };
+	int err = listener_make(l->im, l->listener, &f.err);
+
+	if (!err && f.err && write(gate, &f, sizeof(f)) != sizeof(f))
+		err = -EPIPE;
+	return err;
+}
+
+static struct failure run(const struct launch *l, int gate)
 {
 	int err;
 
@@ -173,7 +169,7 @@ static struct failure run(const struct launch *l)
 			identity_become(&l->id->user);
 	if (err)
 		return (struct failure){ STAGE_CREDENTIALS, err };
-	if (!l->free && (err = set_filter(l->im)))
+	if (!l->free && (err = set_filter(l, gate)))
 		return (struct failure){ STAGE_SECCOMP, err };
 	sigprocmask(SIG_SETMASK, l->mask, NULL);
 	execve(l->path, l->argv, l->envp);
@@ -188,7 +184,7 @@ static void child(const struct launch *l, int gate)
 
 	if (read(gate, &go, 1) != 1)
 		_exit(EXIT_OURS);	/* the supervisor thought better */
-	f = run(l);
+	f = run(l, gate);
 	if (write(gate, &f, sizeof(f)) != sizeof(f))
 		_exit(EXIT_OURS);
 	_exit(EXIT_OURS);
@@ -244,6 +240,10 @@ int launch_outcome(struct launch *l, struct err *e)
 	do
 		n = read(l->gate, &f, sizeof(f));
 	while (n < 0 && errno == EINTR);
+	if (n == sizeof(f) && f.stage == UNHEARD) {
+		l->unheard = true;
+		return 0;
+	}
 	close_fd(&l->gate);
 	if (!n)
 		return 0;

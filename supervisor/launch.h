@@ -35,10 +35,12 @@ struct launch {
 	unsigned int keep_count;
 	const sigset_t *mask;	/* the caller's */
 	uint64_t open_files;	/* the caller's soft limit, or 0: unchanged */
+	int listener;		/* where to send it: keeper.h */
 	/* The process; -1 until forked. */
 	pid_t pid;
 	int pidfd;
 	bool no_filter;		/* the kernel took no system call filter */
+	bool unheard;		/* it took one, but nobody can listen */
 	int gate;		/* ours; readable: it failed, or EOF: it runs */
 };
 
@@ -54,8 +56,8 @@ int launch_find(const struct identity *id, const char *name, int cwd,
 int launch_fork(struct launch *l, struct err *e);
 int launch_release(struct launch *l);
 /*
- * When .gate is readable: 0, the command runs; else the exit status for what
- * stopped it, with *e. Closes the gate.
+ * When .gate is readable: 0, the command runs, or, if .gate is still open, is
+ * on its way; else the exit status for what stopped it, with *e.
  */
 int launch_outcome(struct launch *l, struct err *e);
 

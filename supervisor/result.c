@@ -243,9 +243,9 @@ char *result_line(const struct result *r, size_t *len)
 	for (i = 0; i < r->not_enforced_count; i++)
 		writer_str(w, NULL, r->not_enforced[i]);
 	writer_close_array(w);
-	/* Refused all the same, but nobody is told: they have no listener. */
+	/* Refused all the same, but nobody is told. */
 	writer_open_array(w, "not_recorded");
-	if (r->confinement != CONFINE_NONE)
+	if (r->unheard)
 		writer_str(w, NULL, "seccomp");
 	writer_close_array(w);
 	put_denials(w, r);

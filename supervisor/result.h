@@ -60,6 +60,7 @@ struct result {
 	struct refusal refusal;
 	char *const *credentials;	/* lifted by --allow-credential */
 	unsigned int credential_count;
+	bool unheard;		/* the filter has no listener */
 	const struct hostexec *host_exec;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;

@@ -44,6 +44,7 @@ struct run {
 	struct engine_made made;
 	bool admitted;
 	struct hostexec *host_exec;	/* NULL: no writable root */
+	struct book *book;	/* of what seccomp refused */
 	struct keeper keeper;
 	struct launch launch;
 	struct denials denials;
@@ -55,8 +56,9 @@ struct run {
 
 #define RUN_NONE {							\
 	.signals = -1, .cwd = -1, .registry = REGISTRY_NONE,		\
-	.group = CGROUP_NONE, .keeper = { .pidfd = -1, .socket = -1 },	\
-	.launch = { .pidfd = -1, .gate = -1 }, .denials.fd = -1,	\
+	.group = CGROUP_NONE, .denials.fd = -1,				\
+	.launch = { .pidfd = -1, .gate = -1, .listener = -1 },		\
+	.keeper = { .pidfd = -1, .socket = -1, .child = -1 },		\
 	.result_fd = -1, .status_fd = -1,				\
 }
 
@@ -66,6 +68,8 @@ struct run {
 int run_prepare(struct run *r, struct err *e);
 /* Make what a session needs, up to the command at its gate. start.c */
 int run_start(struct run *r, struct err *e);
+/* Open what --denials and --result name, of a resolved policy. outputs.c */
+int run_outputs(struct run *r, struct err *e);
 /* Follow the session to its end and fill r->result. session.c */
 int run_follow(struct run *r, struct err *e);
 /* Leave nothing behind. start.c */

@@ -25,6 +25,7 @@
 #include "say.h"
 
 #define DRAIN_MAX 1024		/* records between two looks at the rest */
+#define FOLD_MS 100		/* equal system calls refused in it: one line */
 #define END_MS 30000		/* for killed processes to be gone */
 
 enum { SIGNALS, COMMAND, GATE, RING, KEEPER, WORDS, INPUTS };
@@ -33,6 +34,8 @@ struct loop {
 	struct run *r;
 	struct ring_buffer *ring;
 	unsigned int drained;
+	bool news;		/* in the book, since */
+	struct timespec told;
 	bool exited;
 	struct timespec begun;	/* CLOCK_BOOTTIME */
 };
@@ -41,18 +44,34 @@ static int take_record(void *arg, void *data, size_t size)
 {
 	struct loop *l = arg;
 
-	denials_add(&l->r->denials, data, size);
+	denials_add(&l->r->denials, data, size, 1);
 	/* A flood must not keep us from the rest: stop, look, come back. */
 	return ++l->drained < DRAIN_MAX ? 0 : -EAGAIN;
 }
 
-/* true: there may be more. */
+static void take_book(struct loop *l)
+{
+	struct book *b = l->r->book;
+	struct book_entry entry;
+	size_t at = 0, size;
+
+	l->news = false;
+	/* First: what is written from here on is told anew. */
+	__atomic_store_n(&b->told, 0, __ATOMIC_SEQ_CST);
+	while (book_take(b, &at, &entry, &size))
+		denials_add(&l->r->denials, &entry.d, size, entry.count);
+}
+
+/*
+ * Both at once: their numbers are of one sequence. true: there may be more.
+ */
 static bool drain(struct loop *l)
 {
 	l->drained = 0;
-	if (!l->ring)
-		return false;
-	ring_buffer__consume(l->ring);
+	if (l->ring)
+		ring_buffer__consume(l->ring);
+	if (l->r->book)
+		take_book(l);
 	denials_flush(&l->r->denials);
 	return l->drained >= DRAIN_MAX;
 }
@@ -64,6 +83,8 @@ static uint64_t denials_so_far(const struct run *r)
 
 	if (r->engine)
 		engine_counters(r->engine, &r->es, &seq, &lost);
+	else if (r->book)
+		seq = r->book->seq;
 	return seq > r->denials.received ? seq : r->denials.received;
 }
 
@@ -120,6 +141,10 @@ static void take_signals(struct loop *l)
 	while (read(l->r->signals, &s, sizeof(s)) == sizeof(s)) {
 		bool stop = s.ssi_signo == SIGTSTP || s.ssi_signo == SIGTTIN;
 
+		if (s.ssi_signo == SIGCHLD) {
+			keeper_wake(&l->r->keeper);
+			continue;
+		}
 		if (s.ssi_code <= 0 && s.ssi_signo != SIGTTIN &&
 		    l->r->launch.pidfd >= 0)
 			syscall(SYS_pidfd_send_signal, l->r->launch.pidfd,
@@ -138,9 +163,19 @@ static int take_outcome(struct loop *l, struct err *e)
 
 	if (status)
 		l->r->result.status = RESULT_NOT_STARTED;
+	l->r->result.unheard = l->r->launch.unheard;
 	if (l->r->launch.no_filter)
 		confine_refused(l->r, "linux_seccomp", false, e);
 	return status;
+}
+
+static int64_t since_ms(const struct timespec *t)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (now.tv_sec - t->tv_sec) * 1000LL +
+	       (now.tv_nsec - t->tv_nsec) / 1000000;
 }
 
 static void take_word(struct loop *l)
@@ -150,13 +185,26 @@ static void take_word(struct loop *l)
 
 	if (word == KEEPER_OVER) {
 		r->result.timed_out = true;
+	} else if (word == KEEPER_NEWS && !l->news) {
+		l->news = true;
+		clock_gettime(CLOCK_BOOTTIME, &l->told);
+	} else if (word == KEEPER_FULL) {
+		drain(l);
 	} else if (word < 0 && !l->exited) {
 		close_fd(&r->keeper.socket);
 		end_now(l, "the keeper is gone; the session was killed");
 	}
 }
 
-static int turn(struct loop *l, int timeout, struct err *e)
+/* How long the news may wait for more of its kind; -1: there are none. */
+static int patience(const struct loop *l)
+{
+	int64_t waited = l->news ? since_ms(&l->told) : 0;
+
+	return !l->news ? -1 : waited < FOLD_MS ? FOLD_MS - waited : 0;
+}
+
+static int turn(struct loop *l, struct err *e)
 {
 	struct run *r = l->r;
 	struct pollfd p[INPUTS] = {
@@ -170,11 +218,11 @@ static int turn(struct loop *l, int timeout, struct err *e)
 	};
 	int status = 0;
 
-	if (poll(p, INPUTS, timeout) < 0)
+	if (poll(p, INPUTS, patience(l)) < 0)
 		return 0;	/* interrupted */
 	if (p[GATE].revents)
 		status = take_outcome(l, e);
-	if (p[RING].revents)
+	if (p[RING].revents || !patience(l))
 		drain(l);
 	if (p[WORDS].revents)
 		take_word(l);
@@ -184,19 +232,14 @@ static int turn(struct loop *l, int timeout, struct err *e)
 	}
 	if (p[SIGNALS].revents)
 		take_signals(l);
-	if (p[COMMAND].revents)
+	if (p[COMMAND].revents) {
+		/* It may have told two things before it ended. */
+		while (!status && r->launch.gate >= 0)
+			status = take_outcome(l, e);
 		command_exited(l);
+	}
 	facts_denials(&r->registry, denials_so_far(r));
 	return status;
-}
-
-static int64_t since_ms(const struct timespec *t)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (now.tv_sec - t->tv_sec) * 1000LL +
-	       (now.tv_nsec - t->tv_nsec) / 1000000;
 }
 
 /* What the command left running ends with it. */
@@ -253,7 +296,7 @@ int run_follow(struct run *r, struct err *e)
 		return EXIT_OURS;
 	}
 	while (!l.exited && !status)
-		status = turn(&l, -1, e);
+		status = turn(&l, e);
 	end_rest(&l);
 	count(&l);
 	hostexec_end(r->host_exec, &r->id);

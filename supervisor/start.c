@@ -132,7 +132,7 @@ static int hold_signals(struct run *r, struct err *e)
 {
 	static const int handled[] = {
 		SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM,
-		SIGCONT, SIGWINCH, SIGTSTP, SIGTTIN,
+		SIGCONT, SIGWINCH, SIGTSTP, SIGTTIN, SIGCHLD,
 	};
 	sigset_t set;
 	size_t i;
@@ -193,63 +193,6 @@ static void make_cache(struct run *r)
 						   r->table.writable[i]);
 }
 
-/* Where a session may write; an unconfined one may wherever its user may. */
-static const struct table *writable(const struct run *r)
-{
-	return r->resolved ? &r->table : NULL;
-}
-
-static int denials_target(struct run *r, struct err *e)
-{
-	const char *arg = r->o.denials;
-	char *end;
-	long fd;
-
-	if (!arg)
-		return 0;
-	r->denials.given = true;
-	if (strncmp(arg, "fd:", 3)) {
-		r->denials.named = arg;
-		r->denials.fd = named_output(&r->id, "--denials", arg, true,
-					     writable(r), e);
-		return r->denials.fd < 0 ? r->denials.fd : 0;
-	}
-	fd = strtol(arg + 3, &end, 10);
-	if (arg[3] < '0' || arg[3] > '9' || *end || fd > 1 << 20)
-		return err_set(e, -EINVAL, "--denials: not a descriptor: %s",
-			       arg);
-	if (fd <= 2)
-		return err_set(e, -EINVAL, "--denials: descriptors 0 to 2 are "
-			       "the command's own; use 3 or higher");
-	r->denials.fd = named_descriptor("--denials", fd, writable(r), e);
-	return r->denials.fd < 0 ? r->denials.fd : 0;
-}
-
-static int open_outputs(struct run *r, struct err *e)
-{
-	int ret = denials_target(r, e);
-
-	/* Also after an error: it is told there, if that is a place for it. */
-	if (r->o.result) {
-		struct err other = {};
-
-		r->result_fd = named_output(&r->id, "--result", r->o.result,
-					    false, writable(r),
-					    ret ? &other : e);
-		r->result_refused = r->result_fd < 0;
-		if (!ret && r->result_refused)
-			ret = r->result_fd;
-	}
-	if (!ret && r->status_fd >= 0) {
-		int copy = named_descriptor("--status-fd", r->o.status_fd,
-					    writable(r), e);
-
-		ret = copy < 0 ? copy : 0;
-		close_fd(&copy);
-	}
-	return ret;
-}
-
 static bool hidden_at(struct run *r, const char *home, const char *below)
 {
 	_cleanup_free_ char *path = NULL;
@@ -297,14 +240,22 @@ static int admit(struct run *r, struct err *e)
 	r->admitted = !ret;
 	if (!ret)
 		engine_made(r->engine, &r->es, &r->made);
+	return ret;
+}
+
+/* Who is confined has records: of the engine, of seccomp. */
+static int open_records(struct run *r, struct err *e)
+{
+	r->book = book_new();
+	if (!r->book)
+		return err_sys(e, -errno, "the book of refused calls");
 	r->denials.session = r->registry.id;
 	r->denials.id = &r->id;
 	r->denials.im = r->load.im;
 	r->denials.table = &r->table;
 	r->denials.serial = r->es.serial;
-	if (!ret)
-		r->result.denials = &r->denials;
-	return ret;
+	r->result.denials = &r->denials;
+	return 0;
 }
 
 /* What the command finds around it, beyond what its user has anyway. */
@@ -328,7 +279,19 @@ static int start_keeper(struct run *r, struct err *e)
 		.temp = r->temp, .wall_time = r->load.im->limits.wall_time,
 		.grace = r->load.im->limits.grace,
 		.made = r->admitted ? &r->made : NULL,
+		.listener = {
+			.fd = -1, .book = r->book, .serial = r->es.serial,
+			.im = r->load.im,
+		},
 	};
+
+	if (r->admitted) {
+		engine_counts(r->engine, &r->es, &job.listener.seq,
+			      &job.listener.lost);
+	} else if (r->book) {
+		job.listener.seq = &r->book->seq;
+		job.listener.lost = &r->book->lost;
+	}
 
 	return keeper_start(&job, &r->keeper, e);
 }
@@ -341,6 +304,8 @@ static int check_signals(struct run *r, struct err *e)
 	while (read(r->signals, &s, sizeof(s)) == sizeof(s)) {
 		struct sigaction now = {};
 
+		if (s.ssi_signo == SIGCHLD)
+			keeper_wake(&r->keeper);
 		/* Blocked, it arrives even where the caller ignores it. */
 		sigaction(s.ssi_signo, NULL, &now);
 		if (now.sa_handler == SIG_IGN)
@@ -372,7 +337,10 @@ static int start_command(struct run *r, struct err *e)
 	r->launch.mask = &r->mask;
 	r->launch.open_files = r->table.open_files;
 	r->launch.free = !is_confined(r);
+	r->launch.listener = r->keeper.child;
 	ret = launch_fork(&r->launch, e);
+	/* The child's alone now: without it the keeper would wait. */
+	close_fd(&r->keeper.child);
 	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
 	if (!ret)
@@ -439,11 +407,13 @@ int run_start(struct run *r, struct err *e)
 	if (!ret && is_confined(r))
 		ret = resolve(r, e);
 	if (!ret)
-		ret = open_outputs(r, e);
+		ret = run_outputs(r, e);
 	if (!ret && is_confined(r))
 		ret = furnish(r, e);
 	if (!ret && r->engine)
 		ret = admit(r, e);
+	if (!ret && is_confined(r))
+		ret = open_records(r, e);
 	if (!ret)
 		ret = start_keeper(r, e);
 	if (!ret)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "../bpf/decide-net.h"
+#include "call.h"
 #include "denials.h"
 #include "summary.h"
 
@@ -47,10 +48,12 @@ static bool same_matter(const struct event *a, const struct event *b)
 	case LH_WHY_PINNED:
 		return a->d.rule == b->d.rule;
 	}
+	if (a->d.op == LH_OP_SYSCALL && a->d.arg != b->d.arg)
+		return false;
 	return a->d.op == b->d.op;
 }
 
-void summary_take(struct denials *d, const struct event *ev)
+void summary_take(struct denials *d, const struct event *ev, uint64_t count)
 {
 	struct denials_culprit now = {};
 	size_t i;
@@ -61,7 +64,7 @@ void summary_take(struct denials *d, const struct event *ev)
 	/* The same again, a free place, or the oldest: its room is reused. */
 	if (d->culprit[i].ev && same_matter(d->culprit[i].ev, ev))
 		now.count = d->culprit[i].count;
-	now.count++;
+	now.count += count;
 	now.ev = d->culprit[i].ev;
 	if (!now.ev)
 		now.ev = malloc(sizeof(*now.ev));
@@ -196,7 +199,11 @@ static void object_words(const struct event *ev, char *text, size_t size)
 	const char *path = event_object(ev, &len);
 
 	event_address(ev, address, sizeof(address));
-	if (len)
+	if (ev->d.op == LH_OP_SYSCALL && call_name(ev))
+		snprintf(text, size, "%s", call_name(ev));
+	else if (ev->d.op == LH_OP_SYSCALL)
+		snprintf(text, size, "%u", ev->d.arg);
+	else if (len)
 		quote(text, size, path);
 	else if (ev->d.target)
 		snprintf(text, size, "process %u", ev->d.target);

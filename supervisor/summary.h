@@ -8,8 +8,8 @@
 
 #include "denials.h"
 
-/* A refusal that is no expected probe. */
-void summary_take(struct denials *d, const struct event *ev);
+/* Refusals that are no expected probes, @count of them. */
+void summary_take(struct denials *d, const struct event *ev, uint64_t count);
 void summary_free(struct denials *d);
 
 #endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A system call that seccomp refused, in words.
+ */
+#ifndef LH_CALL_H
+#define LH_CALL_H
+
+#include "event.h"
+
+/* Its name; NULL: it has none. */
+const char *call_name(const struct event *ev);
+/* Its members of the record. */
+void call_write(const struct event *ev, struct writer *w);
+
+#endif
