@@ -63,7 +63,7 @@ FIXTURE_TEARDOWN(process)
 
 struct reach {
 	const char *op, *more;
-	const char *record;	/* NULL: seccomp may refuse first */
+	const char *record;	/* "syscall": seccomp refuses it */
 	bool own;		/* works on a process of the session */
 };
 
@@ -74,14 +74,14 @@ static const struct reach reaches[] = {
 	{ "tgkill", "18", "signal", true },
 	{ "sigqueue", "18", "signal", true },
 	{ "pidfd_kill", "18", "signal", true },
-	{ "ptrace", "a", NULL, false },
-	{ "ptrace", "s", NULL, false },
-	{ "vmread", "0x400000", NULL, false },
-	{ "vmwrite", "0x400000", NULL, false },
-	{ "getfd", "0", NULL, false },
-	{ "kcmp", NULL, NULL, false },
-	{ "prlimit", NULL, NULL, false },	/* by pid at all */
-	{ "sigio", "18", NULL, false },
+	{ "ptrace", "a", "syscall", false },
+	{ "ptrace", "s", "syscall", false },
+	{ "vmread", "0x400000", "syscall", false },
+	{ "vmwrite", "0x400000", "syscall", false },
+	{ "getfd", "0", "syscall", false },
+	{ "kcmp", NULL, "syscall", false },
+	{ "prlimit", NULL, "syscall", false },	/* by pid at all */
+	{ "sigio", "18", "syscall", false },
 	{ "affinity", NULL, NULL, true },
 	{ "nice", NULL, NULL, true },
 };

@@ -64,6 +64,17 @@ static long long number(yajl_val v, const char *key, long long absent)
 	return m && YAJL_IS_INTEGER(m) ? YAJL_GET_INTEGER(m) : absent;
 }
 
+static void numbers(yajl_val v, const char *key, char *to, size_t size)
+{
+	const char *path[] = { key, NULL };
+	yajl_val m = yajl_tree_get(v, path, yajl_t_array);
+	size_t used = 0;
+
+	for (size_t i = 0; m && i < m->u.array.len && used < size; i++)
+		used += snprintf(to + used, size - used, "%s%s", i ? " " : "",
+				 YAJL_GET_NUMBER(m->u.array.values[i]));
+}
+
 static int parse(const char *line, struct denial *d)
 {
 	char why[256];
@@ -87,6 +98,9 @@ static int parse(const char *line, struct denial *d)
 	text(v, "hook", d->hook, sizeof(d->hook));
 	text(v, "errno", d->errno_name, sizeof(d->errno_name));
 	text(v, "rule", d->rule, sizeof(d->rule));
+	text(v, "syscall", d->syscall, sizeof(d->syscall));
+	text(v, "arch", d->arch, sizeof(d->arch));
+	numbers(v, "args", d->args, sizeof(d->args));
 	exact(v, "path", d->path, sizeof(d->path));
 	exact(v, "other_path", d->other, sizeof(d->other));
 	text(v, "comm", d->comm, sizeof(d->comm));

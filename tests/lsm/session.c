@@ -165,6 +165,24 @@ int session_ask(struct session *s, const char *const *arg)
 	return s->reply.err;
 }
 
+pid_t session_keeper(const struct session *s)
+{
+	char path[64];
+	pid_t pid = -1;
+	FILE *f;
+
+	/* Forked before the command, and not reaped before the end. */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", s->pid,
+		 s->pid);
+	f = fopen(path, "re");
+	if (!f)
+		return -1;
+	if (fscanf(f, "%d", &pid) != 1)
+		pid = -1;
+	fclose(f);
+	return pid;
+}
+
 int session_end(struct session *s)
 {
 	int status = -1;

@@ -95,6 +95,8 @@ int session_ask(struct session *s, const char *const *arg);
 #define ask(s, ...) session_ask(s, (const char *const[]){ __VA_ARGS__, NULL })
 /* Close the probe's stdin and wait: the wait status of lh-supervise. */
 int session_end(struct session *s);
+/* Its keeper, or -1. */
+pid_t session_keeper(const struct session *s);
 /* Wait, at most @ms, for a process that is not (or is) a child to be gone. */
 bool gone(pid_t pid, int ms);
 
@@ -110,6 +112,7 @@ struct denial {
 	char operation[32], mechanism[32], reason[64], hook[48], errno_name[32];
 	char address[64];
 	long long port, local_port;
+	char syscall[32], args[160], arch[16];	/* args: "1 2 3" */
 	char rule[256], path[4400], other[4400], comm[64], exe[256];
 	bool cut;		/* some path in it is not whole */
 };

@@ -4,6 +4,8 @@
  * latest first; what programs try and do without is counted alone.
  */
 #define _GNU_SOURCE
+#include <errno.h>
+#include <linux/audit.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -57,7 +59,7 @@ static void add(FIXTURE_DATA(summary) *self, struct lh_denial what,
 	strcpy(what.comm, "cc");
 	memcpy(record, &what, sizeof(what));
 	memcpy(record + sizeof(what), path, len);
-	denials_add(&self->d, record, sizeof(what) + len);
+	denials_add(&self->d, record, sizeof(what) + len, 1);
 	denials_flush(&self->d);
 }
 
@@ -71,6 +73,21 @@ static const char *said(FIXTURE_DATA(summary) *self, unsigned int number)
 {
 	return denials_summary(&self->d, number, self->text,
 			       sizeof(self->text)) ? self->text : NULL;
+}
+
+TEST_F(summary, a_system_call_is_named)
+{
+	ADD("", .op = LH_OP_SYSCALL, .why = LH_WHY_NEVER, .err = -EPERM,
+	    .arg = 101, .target = AUDIT_ARCH_X86_64);
+	ADD("", .op = LH_OP_SYSCALL, .why = LH_WHY_MISSING, .err = -ENOSYS,
+	    .arg = 425, .target = AUDIT_ARCH_X86_64);
+	ADD("", .op = LH_OP_SYSCALL, .why = LH_WHY_NEVER, .err = -EPERM,
+	    .arg = 9999, .target = AUDIT_ARCH_AARCH64);
+	EXPECT_STREQ("refused to cc: syscall 9999 (never); no flag grants it; "
+		     "3 refusals, 1 of them common probes", said(self, 0));
+	EXPECT_STREQ("also refused to cc: syscall ptrace (never); no flag "
+		     "grants it", said(self, 1));
+	EXPECT_EQ(NULL, said(self, 2));
 }
 
 TEST_F(summary, nothing_was_refused)

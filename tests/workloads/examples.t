@@ -6,7 +6,6 @@
 # the user outside, and rows:
 #   works COMMAND          ends with 0 in a session under the policy
 #   refused RULE COMMAND   does not, and a record of it names the rule
-#   shut COMMAND           does not; seccomp leaves no record
 # Each command works outside of a session, in a world that is the same.
 set -u
 
@@ -66,8 +65,6 @@ row()
 		# 125: it was not started at all
 		[ $status != 0 ] && [ $status != 125 ] &&
 			grep -qF "\"rule\":\"$rule\"" "$base/log/d" ;;
-	shut)
-		[ $status != 0 ] && [ $status != 125 ] ;;
 	esac
 	result $? "$(basename "$policy"): $what $rule: $* (status $status)" \
 		"$base/log/out" "$base/log/d"
