@@ -130,6 +130,13 @@ static __always_inline _Bool lh_dest_is_any(const struct lh_dest *d)
 	return !all;
 }
 
+/* One datagram to it comes to every socket that shares the port. */
+static __always_inline _Bool lh_dest_is_all(const struct lh_dest *d)
+{
+	return d->family == LH_AF_INET && d->addr[0] == 127 &&
+	       (d->addr[1] & d->addr[2] & d->addr[3]) == 255;
+}
+
 /* As a destination the address of nobody is loopback too. */
 static __always_inline _Bool lh_dest_is_loopback(const struct lh_dest *d)
 {
@@ -163,6 +170,12 @@ lh_decide_reach(__u32 flags, const struct lh_dest *d,
 {
 	_Bool loopback = lh_dest_is_loopback(d);
 
+	if (lh_dest_is_all(d)) {
+		v->reach = LH_REACH_NONE;
+		v->why = LH_WHY_NEVER;
+		v->rule = LH_RULE_NONE;
+		return;
+	}
 	v->reach = LH_REACH_NONE;
 	v->why = LH_WHY_NOT_GRANTED;
 	v->rule = LH_RULE_NONE;
@@ -203,7 +216,7 @@ static __always_inline _Bool lh_decide_bind(__u32 flags,
 		return 1;
 	}
 	return (flags & lh_loop_flag(d->protocol)) &&
-	       lh_dest_is_loopback(d) &&
+	       lh_dest_is_loopback(d) && !lh_dest_is_all(d) &&
 	       (!*narrow || (flags & LH_SESSION_NARROW));
 }
 

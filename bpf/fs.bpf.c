@@ -378,6 +378,8 @@ static __noinline int chmod_refused(const struct path *path, umode_t mode)
 
 	if ((mode & S_SETID) && !is_dir(d))
 		refused = fs_refuses_kind(l, &q, LH_WHY_SETID);
+	else if (is_shared_node(d, q.mine))
+		refused = fs_refuses_kind(l, &q, LH_WHY_DEVICE);
 	else
 		refused = fs_refuses(l, &q);
 	return refused;
@@ -398,7 +400,8 @@ static __noinline int chown_refused(const struct path *path)
 	struct dentry *d = path->dentry;
 	struct lh_ask q = FS_ASK(d, path->mnt, CHOWN, path_chown, LH_WRITE);
 
-	return fs_refuses(l, &q);
+	return is_shared_node(d, q.mine) ?
+	       fs_refuses_kind(l, &q, LH_WHY_DEVICE) : fs_refuses(l, &q);
 }
 
 SEC("lsm/path_chown")

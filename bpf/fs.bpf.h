@@ -124,6 +124,18 @@ fs_refuses_kind(struct lh_label *l, struct lh_ask *q, __u16 why)
 		.op = LH_OP_##op_, .hook = LH_HOOK_##hook_,		\
 	}
 
+/*
+ * A device that others use too. What may be read and written is what it does;
+ * its mode and owner are the host's, and root's even without a capability.
+ */
+static __always_inline int is_shared_node(struct dentry *d, __u16 mine)
+{
+	struct inode *i = d->d_inode;
+	__u32 type = i ? i->i_mode & S_IFMT : 0;
+
+	return !mine && (type == S_IFCHR || type == S_IFBLK);
+}
+
 static __always_inline int is_dir(struct dentry *d)
 {
 	struct inode *i = d->d_inode;

@@ -51,6 +51,16 @@ static __noinline __u64 flow_time(struct pair *p, __u16 kind)
 	return t ? *t : 0;
 }
 
+/* A datagram leaves: as its receiver will see it, the other way round. */
+static __noinline void flow_sent(struct pair *p)
+{
+	struct lh_dest d = p->q.d;
+
+	p->q.d = p->own;
+	p->own = d;
+	flow_note(p, LH_FLOW_SENT);
+}
+
 enum owner { OWNER_NONE, OWNER_SELF, OWNER_OTHER };
 
 static __always_inline void tuple4(struct bpf_sock_tuple *t,
@@ -362,28 +372,25 @@ int inet_egress(struct __sk_buff *skb)
 	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach &&
 	    skb->ifindex != LH_LOOPBACK_DEVICE)
 		return egress_refuse(&p, LH_WHY_NEVER, 0);
-	if (p.q.v.reach == LH_REACH_ANY)
-		return 1;
-	if (p.q.v.reach != LH_REACH_OWN)
+	if (p.q.v.reach == LH_REACH_NONE)
 		return egress_refuse(&p, p.q.v.why, p.q.v.rule);
-	who = listener_of(skb, &p);
-	if (who == OWNER_OTHER) {
-		if (p.q.d.protocol == LH_UDP && flow_time(&p, LH_FLOW_CLIENT))
+	if (p.q.v.reach == LH_REACH_OWN) {
+		who = listener_of(skb, &p);
+		if (who == OWNER_OTHER && p.q.d.protocol == LH_UDP &&
+		    flow_time(&p, LH_FLOW_CLIENT))
 			return 1;
-		return egress_refuse(&p, LH_WHY_PEER, 0);
+		if (who == OWNER_OTHER)
+			return egress_refuse(&p, LH_WHY_PEER, 0);
 	}
-	if (p.q.d.protocol == LH_UDP && who == OWNER_SELF) {
-		/* As its receiver will see it: the other way round. */
-		struct lh_dest d = p.q.d;
-
-		p.q.d = p.own;
-		p.own = d;
-		flow_note(&p, LH_FLOW_SENT);
-	}
+	if (p.q.d.protocol == LH_UDP)
+		flow_sent(&p);
 	return 1;
 }
 
-/* The sender of a datagram may be gone by now; it was the session's then. */
+/*
+ * The session has sent this datagram, a moment ago. Who holds the port that it
+ * came from is no answer: the sender may be gone, or two may share it.
+ */
 static __always_inline bool is_sent(struct pair *p)
 {
 	__u64 t = flow_time(p, LH_FLOW_SENT);
@@ -399,7 +406,6 @@ int inet_ingress(struct __sk_buff *skb)
 	};
 	struct bpf_sock *sk = skb->sk;
 	bool opens = true, udp;
-	int who;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
@@ -413,16 +419,16 @@ int inet_ingress(struct __sk_buff *skb)
 	/* Nobody binds elsewhere; what listens there has got around that. */
 	if (!udp && !lh_dest_is_loopback(&p.own))
 		return skb_refuse(&p, false, LH_WHY_NOT_GRANTED, 0);
-	who = owner_of(skb, &p.own, &p.q.d, p.q.d.protocol, p.q.serial);
-	if (who == OWNER_SELF)
-		return 1;
 	if (udp) {
+		if (is_sent(&p))
+			return 1;
 		/* An answer from whom it may send to. */
 		lh_reach(&p.q);
 		if (p.q.v.reach == LH_REACH_ANY)
 			return 1;
-		if (who == OWNER_NONE && p.q.v.reach && is_sent(&p))
-			return 1;
+	} else if (owner_of(skb, &p.own, &p.q.d, p.q.d.protocol,
+			    p.q.serial) == OWNER_SELF) {
+		return 1;
 	}
 	if ((p.q.flags & LH_SESSION_PUBLISH) &&
 	    lh_port_find(p.q.serial, LH_NODE_PUBLISH, p.own.protocol,

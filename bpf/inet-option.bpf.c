@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Options that lead elsewhere.
- *   socket_setsockopt   no route of its own for a packet; on a socket that was
+ *   socket_setsockopt   no route of its own for a packet, no choice of its own
+ *                       among those who share a port; on a socket that was
  *                       given, nothing that the one below has to see
  *   cgroup/setsockopt   a multicast group only where datagrams may go to it, or
  *                       on the loopback device: joining sends a report
  */
 #include "pair.bpf.h"
 
+#define SOL_SOCKET 1
+#define SO_ATTACH_REUSEPORT_CBPF 51
+#define SO_ATTACH_REUSEPORT_EBPF 52
 #define IP_OPTIONS 4
 #define IP_ADD_MEMBERSHIP 35
 #define IP_ADD_SOURCE_MEMBERSHIP 39
@@ -28,6 +32,16 @@ static __always_inline bool option_joins(int level, int name)
 		       name == IP_ADD_SOURCE_MEMBERSHIP;
 	return level == LH_SOL_IPV6 && (name == IPV6_ADD_MEMBERSHIP ||
 					name == IPV6_JOIN_ANYCAST);
+}
+
+/*
+ * A program that chooses among those who share a port: it may choose another
+ * for the packet than it did when we looked who takes it.
+ */
+static __always_inline bool option_chooses(int level, int name)
+{
+	return level == SOL_SOCKET && (name == SO_ATTACH_REUSEPORT_CBPF ||
+				       name == SO_ATTACH_REUSEPORT_EBPF);
 }
 
 /* Which device a packet to loopback goes to, too. */
@@ -51,7 +65,7 @@ static __noinline int option_refused(struct socket *sock, int level, int name)
 	sk = sock->sk;
 	if (!s || !sk)
 		return 1;
-	if (lh_option_routes(level, name) ||
+	if (lh_option_routes(level, name) || option_chooses(level, name) ||
 	    (level == LH_SOL_IP && name == IP_OPTIONS))
 		why = LH_WHY_NEVER;
 	else if ((option_joins(level, name) || option_steers(level, name)) &&
@@ -73,7 +87,8 @@ SEC("lsm/socket_setsockopt")
 int BPF_PROG(inet_socket_setsockopt, struct socket *sock, int level,
 	     int optname)
 {
-	if (lh_outside() || (level != LH_SOL_IP && level != LH_SOL_IPV6))
+	if (lh_outside() || (level != LH_SOL_IP && level != LH_SOL_IPV6 &&
+			     !option_chooses(level, optname)))
 		return 0;
 	return LH_RESULT(option_refused(sock, level, optname), EACCES);
 }

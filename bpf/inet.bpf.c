@@ -127,6 +127,39 @@ static __always_inline bool inet_leaves(struct sock *sk, struct lh_dest *d)
 	       lh_dest_is_loopback(d);
 }
 
+/*
+ * Sharing, and at no port of its choice: the kernel would give it one at which
+ * somebody else may be. Of TCP it gives none that is shared.
+ */
+static __always_inline bool inet_may_squat(struct sock *sk, struct lh_dest *d,
+					   __u16 op)
+{
+	struct sock_common *c = &sk->__sk_common;
+
+	if (d->protocol != LH_UDP || c->skc_num ||
+	    (op == LH_OP_BIND && d->port))
+		return false;
+	return BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuse) ||
+	       BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport);
+}
+
+/* The address of nobody is its own where it has one: is that loopback? */
+static __always_inline bool inet_stands_elsewhere(struct sock *sk)
+{
+	struct lh_dest own = { .family = sk->__sk_common.skc_family };
+
+	if (own.family == LH_AF_INET) {
+		__u32 addr = sk->__sk_common.skc_rcv_saddr;
+
+		__builtin_memcpy(own.addr, &addr, sizeof(addr));
+	} else {
+		bpf_core_read(own.addr, sizeof(own.addr),
+			      &sk->__sk_common.skc_v6_rcv_saddr);
+		lh_dest_plain(&own);
+	}
+	return !lh_dest_is_loopback(&own);
+}
+
 /* Netlink: nobody but the kernel. Other families nobody here has made. */
 static __always_inline int inet_other(struct inet_ask *a, __u32 family)
 {
@@ -168,6 +201,8 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 	q->serial = s->serial;
 	q->flags = s->flags;
 	own = inet_is_own(s, sk);
+	if (inet_may_squat(sk, &q->d, a->op))
+		return inet_refuse(a, LH_WHY_PEER, 0, 0, &q->d);
 	if (a->op == LH_OP_BIND) {
 		if (!lh_decide_bind(q->flags, &q->d, &narrow))
 			return inet_refuse(a, LH_WHY_NOT_GRANTED, 0, 0, &q->d);
@@ -178,7 +213,9 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 	if (!q->d.protocol || inet_has_options(sk))
 		return inet_refuse(a, LH_WHY_FAMILY, 0, 0, &q->d);
 	lh_reach(q);
-	if (q->v.reach && inet_leaves(sk, &q->d))
+	if (q->v.reach && (inet_leaves(sk, &q->d) ||
+			   (lh_dest_is_any(&q->d) &&
+			    inet_stands_elsewhere(sk))))
 		return inet_refuse(a, LH_WHY_NEVER, 0, 0, &q->d);
 	if (q->v.reach == LH_REACH_ANY || (q->v.reach == LH_REACH_OWN && own))
 		return PASS;

@@ -22,6 +22,9 @@ static __always_inline int meta_refuses(struct lh_label *l, struct lh_ask *q,
 
 	if (!lh_session_of(l))
 		return 1;
+	if (access == LH_WRITE && q->op != LH_OP_SETATTR &&
+	    is_shared_node(d, q->mine))
+		return fs_refuses_kind(l, q, LH_WHY_DEVICE);
 	/*
 	 * With other credentials than its own a task asks for overlayfs, which
 	 * works below a file that was judged already.

@@ -218,6 +218,8 @@ static const struct check {
 	{ __NR_fcntl, 1, CHECK_NOT, 15, "F_SETOWN_EX" },
 	/* Who opens the file then waits: 45 seconds, and again. */
 	{ __NR_fcntl, 1, CHECK_NOT, 1024, "F_SETLEASE" },
+	/* Stays with a file that is open for reading, for all to see. */
+	{ __NR_fcntl, 1, CHECK_NOT, 1036, "F_SET_RW_HINT" },
 	/* The hook for reading limits is not told whose. */
 	{ __NR_prlimit64, 0, CHECK_NO_BITS, UINT32_MAX, "by process id" },
 	{ __NR_clone, 0, CHECK_SPACES, NAMESPACES, "namespaces" },

@@ -55,7 +55,7 @@ static const struct {
 	[LH_WHY_NO_EXEC] = { "no_exec",
 		"the policy allows no further programs" },
 	[LH_WHY_SETID] = { "setid", "no setuid or setgid file is made or written" },
-	[LH_WHY_DEVICE] = { "device", "no device files are made" },
+	[LH_WHY_DEVICE] = { "device", "no device files are made or changed" },
 	[LH_WHY_FAMILY] = { "family", "this socket family is not granted" },
 	[LH_WHY_PEER] = { "peer", "the other end is not in this session" },
 	[LH_WHY_PROCESS] = { "process", "the process is not in this session" },

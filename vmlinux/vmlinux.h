@@ -255,6 +255,8 @@ struct sock_common {
 	__be32 skc_rcv_saddr;
 	__u16 skc_num;
 	volatile unsigned char skc_state;
+	unsigned char skc_reuse : 4;
+	unsigned char skc_reuseport : 1;
 	unsigned char skc_ipv6only : 1;
 	int skc_bound_dev_if;
 	struct in6_addr skc_v6_rcv_saddr;

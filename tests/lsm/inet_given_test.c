@@ -256,6 +256,35 @@ TEST_F(given, a_connected_socket_goes_on_as_it_is)
 	EXPECT_EQ(0, session_end(&self->s));
 }
 
+/* The address of nobody is loopback only for who has no other of its own. */
+TEST_F(given, to_no_address_is_to_where_it_stands)
+{
+	static const int types[] = { SOCK_STREAM, SOCK_DGRAM };
+	static const char *const bound[] = { "192.0.2.1", "127.0.0.1" };
+
+	for (int i = 0; i < 4; i++) {
+		bool tcp = i < 2, beyond = !(i & 1);
+		int port = 0, fd = make(types[i / 2], bound[i & 1], &port);
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, give(self, variant->by, fd));
+		close(fd);
+		if (!beyond) {
+			EXPECT_NE(EACCES, ask(&self->s, "iconnect", "8",
+					      "0.0.0.0", "7001"));
+			EXPECT_EQ(0, session_end(&self->s));
+			continue;
+		}
+		EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "8", "0.0.0.0",
+				      "7001"));
+		EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "isend", "8", "x", "0.0.0.0",
+				      "7001", tcp ? "0x20000000" : NULL));
+		EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+		EXPECT_EQ(0, session_end(&self->s));
+	}
+}
+
 /* The session's own loopback is not for what its cgroup does not see. */
 TEST_F(given, what_is_not_connected_reaches_what_egress_grants)
 {

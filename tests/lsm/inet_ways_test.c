@@ -44,6 +44,79 @@ TEST_F(ways, an_end_at_any_address_is_refused)
 	EXPECT_EQ(EACCES, ask(&self->s, "ilisten", "1"));
 }
 
+/*
+ * A port at which somebody else is: the kernel chooses such a one for sockets
+ * that share, and then one packet has two owners, or all of them.
+ */
+TEST_F(ways, no_port_is_shared_with_anybody_else)
+{
+	static const int shares[] = { SO_REUSEADDR, SO_REUSEPORT };
+	int own = server(&self->s, "1", "4", "u", "127.0.0.1", "0");
+
+	ASSERT_LT(0, own);
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		const char *share = text(shares[i]);
+
+		ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "2", "1", share, "1"));
+		EXPECT_EQ(EACCES, ask(&self->s, "ibind", "2", "127.0.0.1",
+				      "0"));
+		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "ibind", "2", "0.0.0.0", "0"));
+		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", "127.0.0.1",
+				      text(own)));
+		EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "2", "127.0.0.1",
+				      text(own)));
+		EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+		/* among themselves, at a port that was judged */
+		EXPECT_EQ(0, ask(&self->s, "ibind", "2", "127.0.0.1", "7003"));
+		ASSERT_EQ(0, ask(&self->s, "isock", "3", "4", "u"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "3", "1", share, "1"));
+		EXPECT_EQ(0, ask(&self->s, "ibind", "3", "127.0.0.1", "7003"));
+		EXPECT_EQ(0, ask(&self->s, "isend", "3", "x", "127.0.0.1",
+				 text(own)));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		/* TCP gets no port that another has; gRPC asks for this. */
+		ASSERT_EQ(0, ask(&self->s, "isock", "3", "4", "t"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "3", "1", share, "1"));
+		EXPECT_EQ(0, ask(&self->s, "ibind", "3", "127.0.0.1", "0"));
+	}
+	/* Who takes a packet is not for a program to say: 51, 52. */
+	EXPECT_EQ(EACCES, ask(&self->s, "iopt", "2", "1", "51", "1"));
+	EXPECT_TRUE(denied(&self->s, "option", NULL, NULL));
+	EXPECT_EQ(EACCES, ask(&self->s, "iopt", "2", "1", "52", "1"));
+	EXPECT_TRUE(denied(&self->s, "option", NULL, NULL));
+	ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "u"));
+	EXPECT_NE(EACCES, ask(&self->host, "iopt", "2", "1", "51", "1"));
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+TEST_F(ways, a_datagram_to_all_of_loopback_is_refused)
+{
+	int theirs = server(&self->host, "1", "4", "u", "0.0.0.0", "0");
+	static const char all[] = "127.255.255.255";
+
+	ASSERT_LT(0, theirs);
+	EXPECT_EQ(-EACCES, server(&self->s, "1", "4", "u", all, "7003"));
+	EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->s, "iopt", "2", "1", text(SO_BROADCAST),
+			 "1"));
+	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", all,
+			      text(theirs)));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "2", all, text(theirs)));
+	EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+	EXPECT_EQ(ETIMEDOUT, ask(&self->host, "irecv", "1", "50"));
+	ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->host, "iopt", "2", "1", text(SO_BROADCAST),
+			 "1"));
+	EXPECT_EQ(0, ask(&self->host, "isend", "2", "x", all, text(theirs)));
+	EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+}
+
 /* NET-29: a port that connect() chose is at any address once it is undone. */
 TEST_F(ways, an_end_that_was_connected_is_no_listener)
 {
