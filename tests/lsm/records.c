@@ -192,9 +192,15 @@ bool denied(struct session *s, const char *operation, const char *path,
 	    const char *rule)
 {
 	struct timespec end = deadline(RECORD_MS);
+	char want[sizeof(((struct denial *)0)->path)];
 	struct denial d;
 	long from = s->seen;
 
+	/* It may be one of at()'s, which does not stay while this waits. */
+	if (path) {
+		snprintf(want, sizeof(want), "%s", path);
+		path = want;
+	}
 	while (!next_until(s, &d, &end)) {
 		if ((!operation || !strcmp(d.operation, operation)) &&
 		    (!path || !strcmp(d.path, path)) &&

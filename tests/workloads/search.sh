@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Programs that only look: at a tree, at a home, at what every one of them
 # looks at when it starts.
+# expected: syscall *
 # policies: agent
 # cases: APP-16 APP-17 APP-25
 mkdir -p a/b/c
