@@ -48,7 +48,9 @@ struct lh_walk {
 	__u8 ungranted;		/* no grant counts from here on */
 	__u8 over_folds;	/* the name of .over is in a folding one */
 	__u8 layer;		/* enum walk_layer */
-	__u8 pad[2];
+	__u8 layers;		/* looked at so far, for LAYER_EACH */
+	__u8 pad;
+	__u64 layer_inode;	/* in the overlay */
 	__u32 rights;		/* that were met above, and not in a layer */
 	__u32 special;		/* LH_SPECIAL_* */
 };

@@ -33,11 +33,32 @@ __noinline int lh_settle(void)
  * overlayfs changes its upper layer, of which no hook sees a path. The walk is
  * made again, from the overlay into the layer as soon as it has the place.
  */
+#define LAYERS_MAX 200		/* looked at: more than people stack */
+
 enum walk_layer {
 	LAYER_NONE,
 	LAYER_ABOVE,		/* still in the overlay */
 	LAYER_IN,
+	LAYER_EACH,		/* from each that has it, one after the other */
 };
+
+static __always_inline __u64 layer_word(__u64 at)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word), (void *)at);
+	return word;
+}
+
+/* @d if it is a dentry: were it anything else, this would hardly be so. */
+static __always_inline __u64 layer_dentry(__u64 d)
+{
+	__u64 up = d ? (__u64)LH_READ_AS(struct dentry, d, d_parent) : 0;
+	__u64 dir = up ? (__u64)LH_READ_AS(struct dentry, up, d_inode) : 0;
+
+	return dir && LH_READ_AS(struct inode, dir, i_sb) ==
+	       LH_READ_AS(struct dentry, d, d_sb) ? d : 0;
+}
 
 /*
  * The dentry in the upper layer of what has this inode in an overlay, or 0. It
@@ -45,18 +66,25 @@ enum walk_layer {
  */
 static __always_inline __u64 layer_of(__u64 inode)
 {
-	__u64 at = inode + bpf_core_type_size(struct inode), d = 0, up, dir;
+	return inode ? layer_dentry(layer_word(inode +
+			bpf_core_type_size(struct inode))) : 0;
+}
 
-	if (!inode ||
-	    bpf_probe_read_kernel(&d, sizeof(d), (void *)at) || !d)
+/*
+ * The same in the @n-th layer below. Behind the upper one comes the pair of a
+ * layer and the dentry in it; from 6.5 a list of these, behind their number.
+ */
+static __always_inline __u64 layer_below(__u64 inode, __u32 n)
+{
+	__u64 at = inode + bpf_core_type_size(struct inode) + 8, d, list;
+
+	d = layer_dentry(layer_word(at + 8));
+	if (d)
+		return n ? 0 : d;
+	list = layer_word(at);
+	if (!list || n >= (__u32)layer_word(list))
 		return 0;
-	up = (__u64)LH_READ_AS(struct dentry, d, d_parent);
-	dir = up ? (__u64)LH_READ_AS(struct dentry, up, d_inode) : 0;
-	/* Were it anything else, this would hardly be so. */
-	if (!dir || LH_READ_AS(struct inode, dir, i_sb) !=
-	    LH_READ_AS(struct dentry, d, d_sb))
-		return 0;
-	return d;
+	return layer_dentry(layer_word(list + 16 + 16 * n));
 }
 
 static __always_inline void walk_restart(struct lh_walk *w)
@@ -87,8 +115,23 @@ static __always_inline void walk_restart(struct lh_walk *w)
 	w->strayed = 0;
 	w->ungranted = 0;
 	w->self = 1;
-	if (w->layer)
+	if (w->layer && w->layer != LAYER_EACH)
 		w->layer = LAYER_ABOVE;
+}
+
+/* The next walk is from the next layer that has it. 0: there is none. */
+static __noinline int layer_next(struct lh_walk *w)
+{
+	if (!w->layers++) {
+		w->start_dentry = layer_of(w->layer_inode);
+		if (w->start_dentry)
+			return 1;
+		w->layers++;
+	}
+	if (w->layers > LAYERS_MAX)
+		return 0;
+	w->start_dentry = layer_below(w->layer_inode, w->layers - 2);
+	return w->start_dentry != 0;
 }
 
 /* The chain has ended. 1: the walk is over; 0: it raced, once more. */
@@ -98,6 +141,12 @@ static __always_inline long walk_finish(struct lh_walk *w)
 
 	if (renames == w->renames && mounts == w->mounts &&
 	    !((renames | mounts) & 1)) {
+		/* What one layer denies is denied in the overlay. */
+		if (w->layer == LAYER_EACH &&
+		    !(w->trail.found & LH_FOUND_DENY) && layer_next(w)) {
+			walk_restart(w);
+			return 0;
+		}
 		w->done = 1;
 		return 1;
 	}
@@ -108,7 +157,7 @@ static __always_inline long walk_finish(struct lh_walk *w)
 }
 
 /* From the top of a file system to where it is mounted. */
-static __always_inline long walk_hop(struct lh_walk *w)
+static __noinline long walk_hop(struct lh_walk *w)
 {
 	struct mount *m = (struct mount *)w->mount;
 	__u64 up;
@@ -151,16 +200,17 @@ static __always_inline int walk_lost_layer(struct lh_walk *w)
 	return !(LH_READ_AS(struct super_block, sb, s_flags) & SB_RDONLY);
 }
 
-/* 1: the walk is in the layer now. */
-static __always_inline int walk_into_layer(struct lh_walk *w, __u64 inode)
+/* From here on in the layer, if that has what the walk is at. */
+static __noinline int walk_into_layer(struct lh_walk *w)
 {
-	__u64 d = layer_of(inode);
+	__u64 here = w->dentry, d;
 
-	if (!d)
-		return 0;
-	w->dentry = d;
-	w->layer = LAYER_IN;
-	return 1;
+	d = layer_of((__u64)LH_READ_AS(struct dentry, here, d_inode));
+	if (d) {
+		w->dentry = d;
+		w->layer = LAYER_IN;
+	}
+	return 0;
 }
 
 struct lh_stride {
@@ -171,14 +221,13 @@ struct lh_stride {
 static long walk_step(__u32 i, struct lh_stride *c)
 {
 	struct lh_walk *w = WALK(c->l);
-	__u64 here = w->dentry, inode, parent;
+	__u64 here, inode, parent;
 	__u32 bit, len;
 
+	if (w->layer == LAYER_ABOVE)
+		walk_into_layer(w);
+	here = w->dentry;
 	inode = (__u64)LH_READ_AS(struct dentry, here, d_inode);
-	if (w->layer == LAYER_ABOVE && walk_into_layer(w, inode)) {
-		here = w->dentry;
-		inode = (__u64)LH_READ_AS(struct dentry, here, d_inode);
-	}
 	parent = (__u64)LH_READ_AS(struct dentry, here, d_parent);
 	w->inode = inode;
 	w->parent = parent;
@@ -252,6 +301,20 @@ static __always_inline __u32 walk_verdict(struct lh_walk *w, struct lh_ask *q,
 	return v.why | (__u32)v.rule << 16;
 }
 
+/*
+ * Does overlayfs answer this without a look at the layers that a hook sees? It
+ * does from what it has in memory: what a file is, and what a directory holds.
+ */
+static __always_inline bool looks_alone(struct lh_ask *q)
+{
+	__u64 inode = q->inode;
+
+	if (!inode || (q->access & ~(LH_READ | LH_STAT)))
+		return false;
+	return q->access == LH_STAT || q->op == LH_OP_WATCH ||
+	       (LH_READ_AS(struct inode, inode, i_mode) & S_IFMT) == S_IFDIR;
+}
+
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 {
 	struct lh_stride c = { .l = l };
@@ -281,10 +344,19 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	w->rights = w->trail.rights;
 	verdict = walk_verdict(w, q, c.s->top);
 	if ((verdict & 0xffff) != LH_WHY_ALLOW || q->magic != OVERLAY_MAGIC ||
-	    !q->at.mnt || !(q->access & LH_CHANGES))
+	    !q->at.mnt)
+		return verdict;
+	if (!(q->access & LH_CHANGES) && !looks_alone(q))
 		return verdict;
 	w->start_mnt = 0;
 	w->layer = LAYER_ABOVE;
+	if (!(q->access & LH_CHANGES)) {
+		w->layer = LAYER_EACH;
+		w->layer_inode = q->inode;
+		w->layers = 0;
+		if (!layer_next(w))
+			return verdict;
+	}
 	w->tries = 0;
 	w->done = 0;
 	walk_restart(w);

@@ -55,6 +55,9 @@ static __always_inline int lh_forbids(__u16 why)
 __u32 lh_special(struct lh_label *l, struct lh_ask *q);
 __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict);
 
+#define S_IFMT 0170000
+#define S_IFDIR 0040000
+
 #define PROC_MAGIC 0x9fa0
 #define SYSFS_MAGIC 0x62656572
 #define CGROUP_MAGIC 0x27e0eb

@@ -15,13 +15,15 @@
 /*
  * DIR is the overlay; $DIR.l its layer below, where everything lies when the
  * session starts, $DIR.u the one above. $DIR.l/ws/kept and $DIR.u/ws/shut are
- * denied as that alone, and $DIR.u/ws/ro is read-only.
+ * denied as that alone, and $DIR.u/ws/ro is read-only. $DIR/ws/mix is of both
+ * layers, and denied in the one below.
  */
 #define OVER(options)							\
 	"mkdir $DIR.l $DIR.u $DIR.w && cp -a $DIR/. $DIR.l && "		\
 	"mkdir $DIR.l/ws/kept && echo TEXT >$DIR.l/ws/kept/key && "	\
 	"echo TEXT >$DIR.l/ws/one && ln $DIR.l/ws/one $DIR.l/ws/two && "\
-	"for i in ro shut; do mkdir -p $DIR.u/ws/$i && "		\
+	"mkdir $DIR.l/ws/mix && echo TEXT >$DIR.l/ws/mix/low && "	\
+	"for i in ro shut mix; do mkdir -p $DIR.u/ws/$i && "		\
 	"echo TEXT >$DIR.u/ws/$i/file; done && "			\
 	"chown -R $OWNER $DIR.l $DIR.u && mount -t overlay -o "		\
 	"lowerdir=$DIR.l,upperdir=$DIR.u,workdir=$DIR.w" options	\
@@ -51,13 +53,14 @@ FIXTURE_SETUP(overlay)
 {
 	struct policy p = { 0 };
 	struct world *w = world_make_on(TEST_USER, NULL, variant->after);
-	char more[512], ro[160];
+	char more[640], ro[160];
 
 	self->w = w;
 	ASSERT_NE(NULL, w);
 	snprintf(self->low, sizeof(self->low), "%s.l", w->dir);
 	snprintf(more, sizeof(more), ",\"%s/ws/kept\",\"%s/ws/one\","
-		 "\"%s.u/ws/shut\"", self->low, w->dir, w->dir);
+		 "\"%s.u/ws/shut\",\"%s/ws/mix\"", self->low, w->dir, w->dir,
+		 self->low);
 	snprintf(ro, sizeof(ro), ",\"%s.u/ws/ro\"", w->dir);
 	p.deny = more;
 	p.ro = ro;
@@ -160,6 +163,37 @@ TEST_F(overlay, a_denied_file_of_a_layer_is_not_read_through_it)
 	/* the kernel's limit: without an index it is two files */
 	EXPECT_EQ(variant->one_inode ? EACCES : 0,
 		  ask(&self->s, "open", "two", "r"));
+}
+
+/* Nor looked at, whatever overlayfs has in memory of it by then. */
+TEST_F(overlay, a_denied_file_of_a_layer_is_not_seen_through_it)
+{
+	int held = open(at(self->w, "ws/mix"), O_RDONLY | O_DIRECTORY);
+	static const char *const hidden[] = {
+		"kept", "kept/key", "shut", "shut/file", "mix", "mix/low",
+	};
+
+	ASSERT_LE(0, held);
+	for (int i = 0; i < 2; i++) {
+		for (size_t n = 0; n < ARRAY_SIZE(hidden); n++) {
+			REFUSED("stat", hidden[n]);
+			REFUSED("inotify", hidden[n]);
+			EXPECT_EQ(0, ask(&self->twin, "stat", hidden[n]));
+		}
+		REFUSED("list", "mix");
+		REFUSED("list", "shut");
+		REFUSED("list", "kept");
+		/* now it is in memory */
+		ASSERT_EQ(0, ask(&self->twin, "list", "mix"));
+		ASSERT_EQ(0, ask(&self->twin, "list", "kept"));
+		DONE("stat", "lib/file");
+		DONE("stat", "sub");
+		DONE("list", "sub");
+		DONE("list", "ro");
+		DONE("inotify", "sub");
+		DONE("open", "lib/file", "r");
+	}
+	close(held);
 }
 
 /* A name in the layer above, of which the overlay's own path says nothing. */
