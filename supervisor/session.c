@@ -236,7 +236,8 @@ static int turn(struct loop *l, struct err *e)
 		/* It may have told two things before it ended. */
 		while (!status && r->launch.gate >= 0)
 			status = take_outcome(l, e);
-		command_exited(l);
+		if (!status)
+			command_exited(l);
 	}
 	facts_denials(&r->registry, denials_so_far(r));
 	return status;
