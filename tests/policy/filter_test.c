@@ -23,7 +23,6 @@
 #include "../../policy-compiler/filter.h"
 #include "../../policy-compiler/image.h"
 #include "kselftest_harness.h"
-#include "classic.h"
 
 #define ALLOW SECCOMP_RET_ALLOW
 #define PERM (SECCOMP_RET_ERRNO | EPERM)
