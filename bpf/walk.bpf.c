@@ -354,8 +354,9 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 		w->layer = LAYER_EACH;
 		w->layer_inode = q->inode;
 		w->layers = 0;
+		/* Each object of an overlay has a layer. */
 		if (!layer_next(w))
-			return verdict;
+			return LH_WHY_UNFINISHED;
 	}
 	w->tries = 0;
 	w->done = 0;
