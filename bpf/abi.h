@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 5
+#define LH_ABI 6
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup

@@ -17,6 +17,7 @@ struct lh_unreadable_map lh_unreadable SEC(".maps");
 struct lh_root_map lh_roots SEC(".maps");
 struct lh_name_map lh_names SEC(".maps");
 struct lh_made_map lh_made SEC(".maps");
+struct lh_cgroup_map lh_cgroups SEC(".maps");
 struct lh_socket_map lh_sockets SEC(".maps");
 struct lh_net_map lh_nets SEC(".maps");
 struct lh_port_map lh_ports SEC(".maps");

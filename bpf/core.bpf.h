@@ -58,9 +58,18 @@ extern struct lh_made_map {
 	__type(value, __u64);
 } lh_made SEC(".maps");
 
+/* Sessions' serials by their cgroups, as struct lh_session has these. */
+extern struct lh_cgroup_map {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LH_SESSIONS_MAX);
+	__type(key, __u64);
+	__type(value, __u64);
+} lh_cgroups SEC(".maps");
+
 /*
- * Of a socket: the serial of the session that made it. What accept() returns is
- * a copy of the listener, made when nobody of the session runs: it has it too.
+ * Of a socket of IPv4 or IPv6: the serial of the session that made it. What
+ * accept() returns is a copy of the listener, made when nobody of the session
+ * runs: it has it too.
  */
 extern struct lh_socket_map {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);

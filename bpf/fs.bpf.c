@@ -483,7 +483,7 @@ static __noinline int made_failed(struct inode *inode)
 	if (!l)
 		return 0;
 	magic = inode->i_sb->s_magic;
-	if (!made_matters(magic))
+	if (!made_matters(magic) && magic != SOCKFS_MAGIC)
 		return 0;
 	serial = l->serial;
 	s = magic == MQUEUE_MAGIC ? lh_session_of(l) : NULL;

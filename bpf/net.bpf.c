@@ -1,70 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sockets.
- *   socket_create        family, type and protocol that the policy has use for
- *   socket_post_create   a socket carries the label of who made it
+ * Sockets of the Unix family.
  *   unix_stream_connect  to sockets that this session made, and to files of
  *                        the host's that a root grants
  *   unix_may_send        the same for datagrams
- * What the command was given (an unlabelled socket) may be used as it is.
+ * Who made a socket is noted at its inode, as for pipes. What the command was
+ * given (it has no maker) may be used as it is. Families, types and protocols
+ * are for seccomp, policy-compiler/filter-socket.c.
  */
 #include "mounts.bpf.h"
-#include "decide-net.h"
 
-static __noinline int net_refuse(struct lh_label *l, struct lh_report *r)
+/* The serial of the session that made it, or 0: it was given. */
+static __always_inline __u64 unix_maker(struct socket *sock)
 {
-	if (lh_session_of(l))
-		lh_record(r);
-	return 1;
-}
+	struct file *file = sock ? sock->file : NULL;
+	__u64 *maker = file ? bpf_inode_storage_get(&lh_made, file->f_inode,
+						    0, 0) : NULL;
 
-static __noinline int net_create_refused(int family, int type, int protocol)
-{
-	struct lh_label *l = lh_label_current();
-	struct lh_session *s;
-
-	if (!l)
-		return 0;
-	s = lh_session_of(l);
-	if (!s || lh_socket_may(s->flags, family, type, protocol))
-		return !s;
-	struct lh_report r = LH_REPORT(l, SOCKET, socket_create, FAMILY,
-				       EPERM);
-
-	r.family = family;
-	r.protocol = protocol;
-	r.arg = type;
-	return net_refuse(l, &r);
-}
-
-SEC("lsm/socket_create")
-int BPF_PROG(net_socket_create, int family, int type, int protocol, int kern)
-{
-	if (lh_outside() || kern)
-		return 0;
-	return LH_RESULT(net_create_refused(family, type, protocol), EPERM);
-}
-
-static __noinline int net_label_failed(struct sock *sk)
-{
-	struct lh_label *l = lh_label_current();
-	__u64 serial;
-
-	if (!l)
-		return 0;
-	serial = l->serial;
-	return !sk || !bpf_sk_storage_get(&lh_sockets, sk, &serial,
-					  BPF_LOCAL_STORAGE_GET_F_CREATE);
-}
-
-SEC("lsm/socket_post_create")
-int BPF_PROG(net_socket_post_create, struct socket *sock, int family, int type,
-	     int protocol, int kern)
-{
-	/* Multipath TCP opens a TCP socket of the kernel's for each path. */
-	if (lh_outside() || (kern && protocol != LH_TCP))
-		return 0;
-	return LH_RESULT(net_label_failed(sock->sk), ENOMEM);
+	return maker ? *maker : 0;
 }
 
 #define NR_CONNECT 42
@@ -130,23 +83,19 @@ static __always_inline int unix_refuses(struct lh_label *l, struct lh_ask *q,
 	return fs_record(l, q, mounts_judge(l, q, sb, verdict));
 }
 
-static __noinline int unix_connect_refused(struct sock *other,
-					   struct sock *newsk)
+static __noinline int unix_connect_refused(struct sock *other)
 {
 	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_CONNECT,
 			    .hook = LH_HOOK_unix_stream_connect };
 	struct lh_label *l = lh_label_current();
-	__u64 *owner, serial;
+	__u64 maker;
 
 	if (!l)
 		return 0;
-	serial = l->serial;
-	owner = bpf_sk_storage_get(&lh_sockets, other, 0, 0);
-	/* What accept() returns is the session's too. */
-	if (owner && *owner == serial && lh_session_of(l))
-		return !bpf_sk_storage_get(&lh_sockets, newsk, &serial,
-					   BPF_LOCAL_STORAGE_GET_F_CREATE);
-	return unix_refuses(l, &q, other, owner != NULL);
+	maker = unix_maker(other->sk_socket);
+	if (maker && maker == l->serial)
+		return !lh_session_of(l);
+	return unix_refuses(l, &q, other, maker != 0);
 }
 
 SEC("lsm/unix_stream_connect")
@@ -155,33 +104,36 @@ int BPF_PROG(net_unix_stream_connect, struct sock *sock, struct sock *other,
 {
 	if (lh_outside())
 		return 0;
-	return LH_RESULT(unix_connect_refused(other, newsk), EACCES);
+	return LH_RESULT(unix_connect_refused(other), EACCES);
 }
 
-static __noinline int unix_send_refused(struct sock *from, struct sock *to)
+static __noinline int unix_send_refused(struct socket *from, struct socket *to)
 {
 	struct lh_ask q = { .access = LH_CONNECT, .op = LH_OP_SEND,
 			    .hook = LH_HOOK_unix_may_send };
 	struct lh_label *l = lh_label_current();
-	__u64 *owner;
+	struct sock *sk, *peer;
+	__u64 maker;
 
 	if (!l)
 		return 0;
-	if (!to || !from)
+	sk = from->sk;
+	peer = to->sk;
+	if (!sk || !peer)
 		return 1;
-	owner = bpf_sk_storage_get(&lh_sockets, to, 0, 0);
-	if (owner && *owner == l->serial)
+	maker = unix_maker(to);
+	if (maker && maker == l->serial)
 		return !lh_session_of(l);
 	/* A connected socket that the session was given goes on working. */
-	if (!bpf_sk_storage_get(&lh_sockets, from, 0, 0)) {
-		struct unix_sock *u = (struct unix_sock *)from;
+	if (!unix_maker(from)) {
+		struct unix_sock *u = (struct unix_sock *)sk;
 
-		if (BPF_CORE_READ(u, peer) == to)
+		if (BPF_CORE_READ(u, peer) == peer)
 			return !lh_session_of(l);
 	}
 	if (is_connecting())
 		q.op = LH_OP_CONNECT;
-	return unix_refuses(l, &q, to, owner != NULL);
+	return unix_refuses(l, &q, peer, maker != 0);
 }
 
 SEC("lsm/unix_may_send")
@@ -189,5 +141,5 @@ int BPF_PROG(net_unix_may_send, struct socket *sock, struct socket *other)
 {
 	if (lh_outside())
 		return 0;
-	return LH_RESULT(unix_send_refused(sock->sk, other->sk), EACCES);
+	return LH_RESULT(unix_send_refused(sock, other), EACCES);
 }

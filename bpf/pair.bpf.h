@@ -16,10 +16,34 @@ struct pair {
 	__u16 op, hook;
 };
 
+/*
+ * Multipath TCP makes a socket of the kernel's for each of its paths, which no
+ * program sees made: its maker is who made the one that they belong to.
+ */
+static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
+{
+	struct mptcp_sock *whole;
+	__u64 *owner, serial;
+
+	if (!bpf_core_type_exists(struct mptcp_sock))
+		return NULL;
+	whole = bpf_skc_to_mptcp_sock(sk);
+	owner = whole ? bpf_sk_storage_get(&lh_sockets, whole, 0, 0) : NULL;
+	if (!owner)
+		return NULL;
+	serial = *owner;
+	return bpf_sk_storage_get(&lh_sockets, sk, &serial,
+				  BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* False: no session made it. */
 static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
 {
 	__u64 *owner = sk ? bpf_sk_storage_get(&lh_sockets, sk, 0, 0) : NULL;
 	__u32 slot;
+
+	if (sk && !owner && p->op != LH_OP_JOIN)
+		owner = pair_path_owner(sk);
 
 	if (!owner)
 		return false;

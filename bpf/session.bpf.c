@@ -136,6 +136,7 @@ int lh_session_admit(struct lh_admit *c)
 {
 	struct admit_state a = { .items = c->items, .serial = c->serial };
 	__u32 slot = c->slot;
+	__u64 cgroup;
 
 	a.s = bpf_map_lookup_elem(&lh_sessions, &slot);
 	if (!a.s || a.s->serial != c->serial ||
@@ -150,9 +151,21 @@ int lh_session_admit(struct lh_admit *c)
 		return 0;
 	}
 	parent_note(a.s->cgroup);
-	bpf_loop(c->count, admit_item, &a, 0);
+	cgroup = a.s->cgroup;
+	a.error = bpf_map_update_elem(&lh_cgroups, &cgroup, &a.serial,
+				      BPF_ANY);
+	if (!a.error)
+		bpf_loop(c->count, admit_item, &a, 0);
 	c->error = a.error;
 	c->failed = a.failed;
+	return 0;
+}
+
+static long sweep_cgroup(struct bpf_map *map, __u64 *key, __u64 *value,
+			 __u64 *serial)
+{
+	if (*value == *serial)
+		bpf_map_delete_elem(&lh_cgroups, key);
 	return 0;
 }
 
@@ -162,7 +175,9 @@ int lh_session_forget(struct lh_admit *c)
 	struct admit_state a = {
 		.items = c->items, .serial = c->serial, .forget = true,
 	};
+	__u64 serial = c->serial;
 
+	bpf_for_each_map_elem(&lh_cgroups, sweep_cgroup, &serial, 0);
 	bpf_loop(c->count, admit_item, &a, 0);
 	c->error = 0;
 	return 0;
@@ -190,6 +205,7 @@ int lh_session_sweep(struct lh_admit *c)
 {
 	__u64 serial = c->serial;
 
+	bpf_for_each_map_elem(&lh_cgroups, sweep_cgroup, &serial, 0);
 	bpf_for_each_map_elem(&lh_roots, sweep_root, &serial, 0);
 	bpf_for_each_map_elem(&lh_names, sweep_name, &serial, 0);
 	c->error = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Three tables and two passes. Calls whose arguments matter are checked by a
+ * Tables, and two passes. Calls whose arguments matter are checked by a
  * few instructions in front, since libseccomp can only say "equal" in an allow
  * rule; the rest is libseccomp's tree over the lists. Known and refused: EPERM.
  * Any other number: ENOSYS, so that libraries fall back.
@@ -9,7 +9,6 @@
 #include <asm/unistd.h>
 #include <errno.h>
 #include <linux/audit.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
@@ -17,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filter.h"
+#include "filter-code.h"
 #include "image.h"
+#include "network.h"
 
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -227,26 +228,6 @@ static const struct check {
 	{ __NR_personality, 0, CHECK_ONLY_BITS, PERSONALITIES, "others" },
 };
 
-struct code {
-	struct sock_filter insn[FILTER_INSNS_MAX];
-	size_t count;
-};
-
-static void emit(struct code *c, uint16_t op, uint32_t k, uint8_t jt,
-		 uint8_t jf)
-{
-	struct sock_filter f = { .code = op, .jt = jt, .jf = jf, .k = k };
-
-	if (c->count < FILTER_INSNS_MAX)
-		c->insn[c->count++] = f;
-}
-
-#define JEQ (BPF_JMP | BPF_JEQ | BPF_K)
-#define JSET (BPF_JMP | BPF_JSET | BPF_K)
-#define LOAD (BPF_LD | BPF_W | BPF_ABS)
-#define RETURN (BPF_RET | BPF_K)
-#define REFUSE (SECCOMP_RET_ERRNO | EPERM)
-
 static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 {
 	switch (k->kind) {
@@ -257,7 +238,7 @@ static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 		emit(c, JSET, k->value, 0, 1);
 		break;
 	case CHECK_SPACES:
-		emit(c, JSET, flags & IMAGE_USER_NAMESPACES ?
+		emit(c, JSET, flags & FILTER_NAMESPACES ?
 		     k->value & ~IN_NAMESPACES : k->value, 0, 1);
 		break;
 	default:
@@ -286,15 +267,26 @@ static void emit_checks(struct code *c, uint32_t flags)
 		emit(c, JEQ, k->nr, 1, 0);
 		hop = c->count;
 		emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
-		emit(c, LOAD, offsetof(struct seccomp_data, args) + 8 * k->arg,
-		     0, 0);
+		emit(c, LOAD, ARG(k->arg), 0, 0);
 		for (; i < ROWS(checks) && checks[i].nr == k->nr; i++)
 			emit_check(c, &checks[i], flags);
 		emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
 		next = c->count;
 		c->insn[hop].k = next - hop - 1;
 	}
+	emit_sockets(c, flags);
 	c->insn[arch].k = c->count - arch - 1;
+}
+
+uint32_t filter_flags(uint32_t flags, uint32_t net_flags)
+{
+	uint32_t f = flags & IMAGE_USER_NAMESPACES ? FILTER_NAMESPACES : 0;
+
+	if (lh_socket_may(net_flags, LH_AF_INET, SOCK_STREAM, 0))
+		f |= FILTER_TCP;
+	if (lh_socket_may(net_flags, LH_AF_INET, SOCK_DGRAM, 0))
+		f |= FILTER_UDP;
+	return f;
 }
 
 const char *filter_newer(uint32_t nr)
@@ -401,7 +393,7 @@ static int build_tree(struct code *c, uint32_t flags, struct err *e)
 		r = add_rules(ctx, SCMP_ACT_ERRNO(EPERM), refused,
 			      ROWS(refused), e);
 	if (!r)
-		r = add_rules(ctx, flags & IMAGE_USER_NAMESPACES ?
+		r = add_rules(ctx, flags & FILTER_NAMESPACES ?
 			      SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), inside,
 			      ROWS(inside), e);
 	return r ? r : emit_tree(c, ctx, e);
@@ -460,4 +452,6 @@ void filter_dump(FILE *f)
 		fprintf(f, "refuse %u arg %u %s %#x %s\n", checks[i].nr,
 			checks[i].arg, kinds[checks[i].kind], checks[i].value,
 			checks[i].what);
+	fprintf(f, "refuse %u %u by family, type and protocol\n", __NR_socket,
+		__NR_socketpair);
 }

@@ -16,14 +16,23 @@
 
 #define FILTER_INSNS_MAX 4096	/* BPF_MAXINSNS */
 
+/* What a policy changes in it */
+#define FILTER_NAMESPACES 0x1u	/* new user namespaces */
+#define FILTER_TCP 0x2u		/* sockets of IPv4 and IPv6 */
+#define FILTER_UDP 0x4u
+#define FILTER_KINDS 8u		/* that makes so many filters */
+
+/* Of image.flags and image.net_flags. */
+uint32_t filter_flags(uint32_t flags, uint32_t net_flags);
+
 /*
- * Build the filter for image.flags @flags. *out is malloc'd, for SECCOMP_SET_
+ * Build the filter of kind @flags. *out is malloc'd, for SECCOMP_SET_
  * MODE_FILTER; 0, or negative errno with *e set and the outputs untouched.
  */
 int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
 		 struct err *e);
 
-/* What filter_build() makes of @flags, made when this was built. */
+/* What filter_build() makes of it, made when this was built. */
 const struct sock_filter *filter_ready(uint32_t flags, size_t *count);
 
 /* What it answers to a call: SECCOMP_RET_*. Ends, whatever @f is. */

@@ -406,7 +406,7 @@ static int lower_finish(struct lower *l, struct image **out)
 	char *text = NULL;
 	int r;
 
-	filter = filter_ready(head.flags, &insns);
+	filter = filter_ready(filter_flags(head.flags, head.net_flags), &insns);
 	r = policy_print(l->p, &text, &len);
 	if (!r)
 		r = build_finish(&l->b, &head, filter, insns, text, len, out);

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "filter.h"
-#include "image.h"
 
 #define ROWS(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -42,7 +41,8 @@ static const struct {
 	{ "process_mrelease", 2 }, { "process_vm_readv", 6 },
 	{ "process_vm_writev", 6 }, { "ptrace", 4 }, { "reboot", 4 },
 	{ "request_key", 4 }, { "setdomainname", 2 }, { "sethostname", 2 },
-	{ "setns", 2 }, { "settimeofday", 2 }, { "statmount", 4 },
+	{ "setns", 2 }, { "settimeofday", 2 }, { "socket", 3 },
+	{ "socketpair", 4 }, { "statmount", 4 },
 	{ "swapoff", 1 }, { "swapon", 2 }, { "sysfs", 3 }, { "syslog", 3 },
 	{ "umount2", 2 }, { "unshare", 1 }, { "uselib", 1 },
 	{ "userfaultfd", 1 }, { "ustat", 2 }, { "vhangup", 0 },
@@ -59,7 +59,7 @@ static char args_of(const char *name)
 	return '-';
 }
 
-static int put(const char *name, uint32_t flags)
+static int put(uint32_t flags)
 {
 	struct sock_filter *f = NULL;
 	struct err e = { 0 };
@@ -69,13 +69,31 @@ static int put(const char *name, uint32_t flags)
 		fprintf(stderr, "make-filter: %s\n", e.msg);
 		return 1;
 	}
-	printf("static const struct sock_filter %s[] = {\n", name);
+	printf("static const struct sock_filter filter_%u[] = {\n", flags);
 	for (i = 0; i < n; i++)
 		printf("\t{ 0x%04x, %u, %u, 0x%08x },\n", f[i].code, f[i].jt,
 		       f[i].jf, f[i].k);
 	printf("};\n");
 	free(f);
 	return 0;
+}
+
+static int put_filters(void)
+{
+	uint32_t flags;
+	int err = 0;
+
+	for (flags = 0; flags < FILTER_KINDS; flags++)
+		err |= put(flags);
+	printf("#define FILTER(n) { filter_##n, "
+	       "sizeof(filter_##n) / sizeof(*filter_##n) }\n"
+	       "static const struct {\n"
+	       "\tconst struct sock_filter *insn;\n\tsize_t count;\n"
+	       "} filters[FILTER_KINDS] = {\n");
+	for (flags = 0; flags < FILTER_KINDS; flags++)
+		printf("\tFILTER(%u),\n", flags);
+	printf("};\n");
+	return err;
 }
 
 /*
@@ -106,6 +124,5 @@ int main(void)
 	put_names("x86_64", SCMP_ARCH_X86_64, 0);
 	put_names("i386", SCMP_ARCH_X86, 0);
 	put_names("x32", SCMP_ARCH_X32, 0x40000000);
-	return put("filter_plain", 0) |
-	       put("filter_namespaces", IMAGE_USER_NAMESPACES);
+	return put_filters();
 }

@@ -2,6 +2,8 @@
 /*
  * Refused system calls in words. The names are libseccomp's, made at build.
  */
+#include <asm/unistd.h>
+#include <errno.h>
 #include <linux/audit.h>
 
 #include "../policy-compiler/filter.h"
@@ -12,6 +14,19 @@ const char *call_name(const struct event *ev)
 	int args;
 
 	return filter_call(ev->d.target, ev->d.arg, &args);
+}
+
+void call_settle(struct event *ev)
+{
+	if (ev->d.target != AUDIT_ARCH_X86_64 || ev->d.err != -EPERM ||
+	    (ev->d.arg != __NR_socket && ev->d.arg != __NR_socketpair))
+		return;
+	ev->d.op = LH_OP_SOCKET;
+	ev->d.why = LH_WHY_FAMILY;
+	ev->d.target = 0;
+	ev->d.family = ev->args[0];
+	ev->d.arg = ev->args[1];
+	ev->d.protocol = ev->args[2];
 }
 
 /* Which call, and the numbers it was given: never what these point to. */

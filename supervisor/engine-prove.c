@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,18 +38,7 @@ static int try_open(const char *path, int flags)
 	return 0;
 }
 
-static int try_socket(int family)
-{
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return errno;
-	close(fd);
-	return 0;
-}
-
 static int allowed_read(void) { return try_open(PLACE "/in/file", O_RDWR); }
-static int allowed_unix(void) { return try_socket(AF_UNIX); }
 static int outside_read(void) { return try_open(PLACE "/out", O_RDONLY); }
 static int denied_read(void) { return try_open(PLACE "/in/deny", O_RDONLY); }
 
@@ -67,7 +57,40 @@ static int denied_rename(void)
 	return rename(PLACE "/in/deny", PLACE "/in/x") ? errno : 0;
 }
 
-static int inet_socket(void) { return try_socket(AF_INET); }
+/* A datagram socket, connected to itself: the session's own. */
+static int allowed_unix(void)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+	socklen_t len = sizeof(a.sun_family);
+
+	/* At an abstract name that the kernel chooses. */
+	if (fd < 0 || bind(fd, (struct sockaddr *)&a, len))
+		err = errno;
+	len = sizeof(a);
+	if (!err && (getsockname(fd, (struct sockaddr *)&a, &len) ||
+		     connect(fd, (struct sockaddr *)&a, len)))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* For a datagram socket nothing is sent by that. */
+static int inet_connect(void)
+{
+	struct sockaddr_in a = {
+		.sin_family = AF_INET, .sin_port = htons(9),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), err = 0;
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof(a)))
+		err = errno;
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
 
 static int outside_signal(void)
 {
@@ -100,7 +123,7 @@ static const struct trial {
 	{ "denied name", named_create, { EACCES, EACCES } },
 	{ "new name outside", outside_create, { EACCES, EACCES } },
 	{ "rename of a denied file", denied_rename, { EACCES, EACCES } },
-	{ "network socket", inet_socket, { EPERM, EPERM } },
+	{ "network address", inet_connect, { EACCES, EACCES } },
 	{ "signal to a process outside", outside_signal, { EPERM, EPERM } },
 	{ "/proc of a process outside", outside_process, { EACCES, EPERM } },
 	{ "bpf()", guarded_bpf, { EPERM, EPERM } },

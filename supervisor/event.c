@@ -300,12 +300,14 @@ int event_parse(const void *data, size_t size, const char *home,
 	memset(ev->args, 0, sizeof(ev->args));
 	ev->path[0] = 0;
 	ev->path_len = 0;
-	if (ev->d.op == LH_OP_SYSCALL && ev->d.path_len == sizeof(ev->args))
+	if (ev->d.op == LH_OP_SYSCALL && ev->d.path_len == sizeof(ev->args)) {
 		memcpy(ev->args, tail, sizeof(ev->args));
-	else if (ev->d.flags & LH_DENIAL_ABSTRACT)
+		call_settle(ev);
+	} else if (ev->d.flags & LH_DENIAL_ABSTRACT) {
 		ev->path_len = abstract(tail, ev->d.path_len, ev->path);
-	else
+	} else {
 		ev->path_len = rebuild(tail, ev->d.path_len, ev->path);
+	}
 	if (!ev->path_len && has_path(&ev->d)) {
 		strcpy(ev->path, "/");	/* no name above it: the root */
 		ev->path_len = 1;

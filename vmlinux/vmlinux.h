@@ -270,6 +270,7 @@ struct sock {
 	struct sock_common __sk_common;
 	u16 sk_protocol;
 	struct sock_cgroup_data sk_cgrp_data;
+	struct socket *sk_socket;
 };
 
 struct ip_options_rcu;
@@ -291,6 +292,10 @@ struct inet_connection_sock {
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+};
+
+struct mptcp_sock {
+	struct inet_connection_sock sk;
 };
 
 struct tcp6_sock {
@@ -318,6 +323,7 @@ struct msghdr {
 
 struct socket {
 	struct sock *sk;
+	struct file *file;
 };
 
 struct sockaddr_un {

@@ -208,7 +208,7 @@ static const struct sight {
 	{ "options in the packet", options, BOTH, NULL },
 	{ "options, once connected", options_later, BOTH, NULL },
 	{ "options with a message", options_along, BOTH, NULL },
-	{ "an echo request", ping, BOTH, NULL },
+	{ "an echo request", ping, FILTER, "there is no such socket" },
 	{ "loopback by another device", device, BOTH, NULL },
 	{ "its own, tcp", own_tcp, 0, "this is no escape" },
 	{ "its own, udp", own_udp, 0, "this is no escape" },
@@ -226,7 +226,7 @@ TEST_F(layers, what_one_alone_cannot_see_is_known)
 
 		ask(&self->s, "iclose", "9");
 		ask(&self->host, "iclose", "9");
-		if (!(t->seen & variant->on)) {
+		if (!(t->seen & (variant->on | FILTER))) {
 			EXPECT_EQ(0, err) {
 				TH_LOG("%s: %s", t->name, t->reason ?: "");
 			}

@@ -31,7 +31,6 @@ struct layer {
 
 /* What the calling task's label decides. */
 static struct layer layer_task[] = {
-	{ .name = "net_socket_create", .attach = BPF_LSM_MAC },
 	{ .name = "inet_socket_bind", .attach = BPF_LSM_MAC },
 	{ .name = "inet_socket_connect", .attach = BPF_LSM_MAC },
 	{ .name = "inet_socket_sendmsg", .attach = BPF_LSM_MAC },
@@ -138,7 +137,8 @@ static inline int layer_on(struct layer *l)
 	return err;
 }
 
-enum { TASK = 1, SOCKET = 2, BOTH = 3 };
+/* FILTER: seccomp, which nothing takes off a task. */
+enum { TASK = 1, SOCKET = 2, BOTH = 3, FILTER = 4 };
 
 FIXTURE(layers) {
 	struct world *w;

@@ -296,7 +296,7 @@ TEST_F(summary, an_abstract_socket_has_its_name)
 TEST_F(summary, probes_are_counted_and_explain_nothing)
 {
 	const struct lh_denial probe = {
-		.op = LH_OP_SOCKET, .hook = LH_HOOK_socket_create,
+		.op = LH_OP_SOCKET, .hook = LH_HOOK_seccomp,
 		.why = LH_WHY_FAMILY, .family = 16,
 	};
 
