@@ -60,7 +60,7 @@ static inline int server(struct session *s, const char *n, const char *family,
 	if (!err)
 		err = ask(s, "ibind", n, addr, port);
 	got = s->reply.value;
-	if (!err && *type == 't')
+	if (!err && *type != 'u')
 		err = ask(s, "ilisten", n);
 	return err ? -err : got;
 }

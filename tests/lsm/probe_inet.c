@@ -49,16 +49,19 @@ socklen_t probe_address(const char *addr, const char *port,
 }
 
 /* SLOT 4|6 t|u [PROTOCOL] */
+/* SLOT 4|6 t|u|m [PROTOCOL]; m: multipath TCP */
 static int op_isock(char **a, struct probe_reply *r)
 {
-	int *s = probe_slot(a[0]);
+	int *s = probe_slot(a[0]), protocol = a[3] ? atoi(a[3]) : 0;
 
 	(void)r;
 	if (*s)
 		close(*s);
+	if (*a[2] == 'm')
+		protocol = IPPROTO_MPTCP;
 	*s = socket(*a[1] == '4' ? AF_INET : AF_INET6,
-		    (*a[2] == 't' ? SOCK_STREAM : SOCK_DGRAM) | SOCK_CLOEXEC |
-		    SOCK_NONBLOCK, a[3] ? atoi(a[3]) : 0);
+		    (*a[2] == 'u' ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC |
+		    SOCK_NONBLOCK, protocol);
 	if (*s >= 0)
 		return 0;
 	*s = 0;
