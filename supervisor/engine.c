@@ -420,6 +420,8 @@ int engine_forget(struct engine *en, struct engine_session *s, struct err *e)
 	s->items = NULL;
 	s->ring_fd = -1;
 	en->slots[s->slot].serial = 0;
+	/* Or who takes the slot next is dead until it has said who it is. */
+	en->slots[s->slot].supervisor = 0;
 	__atomic_store_n(&en->slots[s->slot].state, LH_FREE, __ATOMIC_SEQ_CST);
 	return err ? err_sys(e, err, "engine: cannot clear the tables") : 0;
 }
@@ -429,11 +431,25 @@ int engine_forget(struct engine *en, struct engine_session *s, struct err *e)
  * a claim that had no label yet, and not where 6.1 could not read the label.
  * In another pid namespace the number would mean somebody else.
  */
-static bool slot_is_orphan(volatile struct lh_session *s)
+static bool slot_is_orphan(volatile struct lh_session *s, __u32 *dead)
 {
-	return s->state != LH_FREE && s->state != LH_SWEPT && s->supervisor &&
-	       s->pidns == pid_namespace() &&
-	       syscall(SYS_kill, s->supervisor, 0) && errno == ESRCH;
+	*dead = s->supervisor;
+	return s->state != LH_FREE && *dead && s->pidns == pid_namespace() &&
+	       syscall(SYS_kill, *dead, 0) && errno == ESRCH;
+}
+
+/*
+ * One sweeper a slot: it takes the dead one's place. If it dies itself, the
+ * slot is an orphan as it was.
+ */
+static bool slot_inherit(volatile struct lh_session *s, __u32 dead)
+{
+	if (!__atomic_compare_exchange_n(&s->supervisor, &dead, getpid(),
+					 false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST))
+		return false;
+	__atomic_store_n(&s->state, LH_SWEPT, __ATOMIC_SEQ_CST);
+	return true;
 }
 
 int engine_sweep(struct engine *en, struct err *e)
@@ -446,15 +462,10 @@ int engine_sweep(struct engine *en, struct err *e)
 		volatile struct lh_session *s = &en->slots[i];
 		struct lh_admit c = { .serial = s->serial };
 		struct engine_made made;
-		__u32 state = s->state;
+		__u32 dead;
 		int err;
 
-		if (!slot_is_orphan(s))
-			continue;
-		/* One sweeper a slot: it holds the claim while it works. */
-		if (!__atomic_compare_exchange_n(&s->state, &state, LH_SWEPT,
-						 false, __ATOMIC_SEQ_CST,
-						 __ATOMIC_SEQ_CST))
+		if (!slot_is_orphan(s, &dead) || !slot_inherit(s, dead))
 			continue;
 		made_of(en, i, &made);
 		leftover_remove(&made);

@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cgroup.h"
 #include "cleanup.h"
 #include "facts.h"
 #include "registry.h"
@@ -102,6 +101,13 @@ int registry_enter(const struct identity *id, const char *name,
 	return 0;
 }
 
+int registry_hold(const struct cgroup_group *g, struct err *e)
+{
+	if (fchmod(g->dir, 0711) || flock(g->dir, LOCK_EX | LOCK_NB))
+		return err_sys(e, -errno, "%s", g->path);
+	return 0;
+}
+
 void registry_leave(struct registry *r)
 {
 	char path[64];
@@ -160,11 +166,20 @@ static bool unknown(const struct orphans *o, const char *session)
 	       errno == ENOENT;
 }
 
+/* Has it a cgroup? Then that was held, when these were swept. */
+static bool is_elsewhere(const struct orphans *o, const char *session)
+{
+	_cleanup_free_ char *path = NULL;
+
+	return asprintf(&path, "%s/" CGROUP_PARENT "/%s", o->root,
+			session) < 0 || !access(path, F_OK);
+}
+
 static void sweep_temp(const char *session, void *arg)
 {
 	struct orphans *o = arg;
 
-	if (unknown(o, session) &&
+	if (unknown(o, session) && !is_elsewhere(o, session) &&
 	    !temp_remove(o->id, &o->id->user, session))
 		o->count++;
 }
@@ -178,11 +193,19 @@ static void sweep_cgroups(struct orphans *o)
 	if (asprintf(&path, "%s/" CGROUP_PARENT, o->root) < 0)
 		return;
 	d = opendir(path);
-	while (d && (ent = readdir(d)))
-		if (unknown(o, ent->d_name)) {
-			clear_cgroup(o->root, ent->d_name);
-			o->count++;
-		}
+	while (d && (ent = readdir(d))) {
+		_cleanup_close_ int fd = -1;
+
+		if (!unknown(o, ent->d_name))
+			continue;
+		/* Held by a session that has its file in another /run. */
+		fd = openat(dirfd(d), ent->d_name, O_RDONLY | O_DIRECTORY |
+			    O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB))
+			continue;
+		clear_cgroup(o->root, ent->d_name);
+		o->count++;
+	}
 }
 
 int registry_sweep(const struct identity *id, const char *cgroup_root)

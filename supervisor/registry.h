@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "../policy-compiler/err.h"
+#include "cgroup.h"
 #include "identity.h"
 
 #define REGISTRY_DIR "/run/lh/sessions"
@@ -37,6 +38,11 @@ void registry_path(const char *session, const char *suffix, char *path,
 /* Take a new id and its lock. */
 int registry_enter(const struct identity *id, const char *name,
 		   struct registry *r, struct err *e);
+/*
+ * Hold its cgroup too, for who sees the cgroups and has another /run: a lock on
+ * the directory, which nobody but root may open.
+ */
+int registry_hold(const struct cgroup_group *g, struct err *e);
 /* Last of all, when nothing of the session is left. */
 void registry_leave(struct registry *r);
 /*

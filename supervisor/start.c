@@ -159,6 +159,8 @@ static int make_places(struct run *r, struct err *e)
 	if (!ret)
 		ret = cgroup_make(r->cgroup_root, r->registry.id, &limits,
 				  &r->group, e);
+	if (!ret)
+		ret = registry_hold(&r->group, e);
 	if (!ret && (im->flags & IMAGE_USER_TEMP) && is_confined(r)) {
 		r->temp = temp_make(&r->id, r->registry.id, e);
 		ret = r->temp ? 0 : -EIO;

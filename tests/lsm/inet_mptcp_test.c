@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Multipath TCP, which some languages' servers use by themselves: a socket whose
+ * Multipath TCP, which servers of some languages use by themselves: its
  * paths are sockets of the kernel's own, which no program sees made.
  */
 #define _GNU_SOURCE

@@ -334,12 +334,57 @@ static const struct policy rich = {
 		"\"limits\":{\"grace\":\"200ms\"}",
 };
 
+/* Supervisor and keeper, neither of which notices that of the other. */
+static int both_die(struct session *s)
+{
+	pid_t keeper[16], pid = s->pid;
+	int n = keepers(pid, keeper, 16);
+
+	kill(pid, SIGSTOP);
+	for (int i = 0; i < n; i++)
+		kill(keeper[i], SIGKILL);
+	kill(pid, SIGKILL);
+	s->pid = 0;
+	return waitpid(pid, NULL, 0) == pid ? 0 : -1;
+}
+
+/* As if what is there were swept, by a process that is dead too. */
+static int sweeper_died(void)
+{
+	struct lh_session slot;
+	int fd = table("sessions"), n = 0;
+
+	for (__u32 i = 1; fd >= 0 && i < LH_SESSIONS_MAX; i++) {
+		if (bpf_map_lookup_elem(fd, &i, &slot) || !slot.state)
+			continue;
+		slot.state = LH_SWEPT;
+		n += !bpf_map_update_elem(fd, &i, &slot, BPF_ANY);
+	}
+	close(fd);
+	return n;
+}
+
+TEST_F(session, what_a_sweeper_that_died_has_begun_is_ended)
+{
+	struct session s, next;
+
+	ASSERT_EQ(0, session_start(&s, self->w, "s", NULL));
+	ASSERT_EQ(0, both_die(&s));
+	ASSERT_EQ(1, sweeper_died());
+	EXPECT_EQ(1, slots());
+	ASSERT_EQ(0, session_start(&next, self->w, "next", NULL));
+	EXPECT_EQ(1, slots());
+	EXPECT_EQ(0, session_end(&next));
+	EXPECT_EQ(0, slots());
+	session_end(&s);
+}
+
 TEST_F(session, when_both_die_the_next_call_and_the_next_start_clean_up)
 {
 	struct session s, next;
-	pid_t keeper[16], spinner;
 	char cgroup[600];
-	int n, before[ARRAY_SIZE(tables)];
+	pid_t spinner;
+	int before[ARRAY_SIZE(tables)];
 
 	/* What other tests have killed goes now. */
 	ASSERT_EQ(0, session_start(&next, self->w, "before", NULL));
@@ -362,13 +407,7 @@ TEST_F(session, when_both_die_the_next_call_and_the_next_start_clean_up)
 	spinner = s.reply.value;
 	snprintf(cgroup, sizeof(cgroup), "%s", cgroup_of(s.probe));
 	ASSERT_TRUE(exists(cgroup));
-	n = keepers(s.pid, keeper, 16);
-	kill(s.pid, SIGSTOP);
-	for (int i = 0; i < n; i++)
-		kill(keeper[i], SIGKILL);
-	kill(s.pid, SIGKILL);
-	ASSERT_EQ(s.pid, waitpid(s.pid, NULL, 0));
-	s.pid = 0;
+	ASSERT_EQ(0, both_die(&s));
 	EXPECT_NE(0, ask(&s, "open", "file", "r"));
 	EXPECT_TRUE(gone(s.probe, 1000));
 	ASSERT_EQ(0, session_start(&next, self->w, "next", NULL));
