@@ -119,19 +119,55 @@ static __always_inline void walk_restart(struct lh_walk *w)
 		w->layer = LAYER_ABOVE;
 }
 
-/* The next walk is from the next layer that has it. 0: there is none. */
-static __noinline int layer_next(struct lh_walk *w)
+/* The next layer that has w->layer_inode: the upper one, then those below. */
+static __always_inline __u64 layer_take(struct lh_walk *w)
 {
+	__u64 d;
+
 	if (!w->layers++) {
-		w->start_dentry = layer_of(w->layer_inode);
-		if (w->start_dentry)
-			return 1;
+		d = layer_of(w->layer_inode);
+		if (d)
+			return d;
 		w->layers++;
 	}
-	if (w->layers > LAYERS_MAX)
-		return 0;
-	w->start_dentry = layer_below(w->layer_inode, w->layers - 2);
-	return w->start_dentry != 0;
+	return w->layers > LAYERS_MAX ? 0 :
+	       layer_below(w->layer_inode, w->layers - 2);
+}
+
+/*
+ * The next walk is from the next layer that has it: 1; 0: that was the last;
+ * -1: not one was found. A layer that is an overlay itself, which the kernel
+ * allows once, has layers of its own.
+ */
+static __noinline int layer_next(struct lh_walk *w)
+{
+	__u64 here = w->start_dentry, sb;
+
+	if (here && !w->layer_outer) {
+		sb = (__u64)LH_READ_AS(struct dentry, here, d_sb);
+		if (LH_READ_AS(struct super_block, sb, s_magic) ==
+		    OVERLAY_MAGIC) {
+			w->layer_outer = w->layer_inode;
+			w->layers_outer = w->layers;
+			w->layer_inode = (__u64)LH_READ_AS(struct dentry, here,
+							   d_inode);
+			w->layers = 0;
+			w->start_dentry = 0;
+		}
+	}
+	here = layer_take(w);
+	if (!here && w->layer_outer && w->start_dentry) {
+		w->layer_inode = w->layer_outer;
+		w->layers = w->layers_outer;
+		w->layer_outer = 0;
+		here = layer_take(w);
+		if (!here)
+			return 0;
+	}
+	if (!here)
+		return w->start_dentry ? 0 : -1;
+	w->start_dentry = here;
+	return 1;
 }
 
 /* The chain has ended. 1: the walk is over; 0: it raced, once more. */
@@ -141,13 +177,17 @@ static __always_inline long walk_finish(struct lh_walk *w)
 
 	if (renames == w->renames && mounts == w->mounts &&
 	    !((renames | mounts) & 1)) {
+		int more = 0;
+
 		/* What one layer denies is denied in the overlay. */
 		if (w->layer == LAYER_EACH &&
-		    !(w->trail.found & LH_FOUND_DENY) && layer_next(w)) {
+		    !(w->trail.found & LH_FOUND_DENY))
+			more = layer_next(w);
+		if (more > 0) {
 			walk_restart(w);
 			return 0;
 		}
-		w->done = 1;
+		w->done = !more;
 		return 1;
 	}
 	if (++w->tries >= LH_WALK_TRIES)
@@ -303,16 +343,27 @@ static __always_inline __u32 walk_verdict(struct lh_walk *w, struct lh_ask *q,
 
 /*
  * Does overlayfs answer this without a look at the layers that a hook sees? It
- * does from what it has in memory: what a file is, and what a directory holds.
+ * opens a regular file in its layer, and nothing else: what a file is and what
+ * a directory holds it has in memory, a pipe or a socket is what it is, and
+ * what is received was opened by somebody else.
  */
 static __always_inline bool looks_alone(struct lh_ask *q)
 {
 	__u64 inode = q->inode;
+	__u32 type;
 
-	if (!inode || (q->access & ~(LH_READ | LH_STAT)))
+	if (!inode)
 		return false;
-	return q->access == LH_STAT || q->op == LH_OP_WATCH ||
-	       (LH_READ_AS(struct inode, inode, i_mode) & S_IFMT) == S_IFDIR;
+	if (q->access == LH_STAT || q->op == LH_OP_WATCH ||
+	    (q->access & LH_CONNECT))
+		return true;
+	if (q->op != LH_OP_OPEN && q->op != LH_OP_RECEIVE)
+		return false;
+	type = LH_READ_AS(struct inode, inode, i_mode) & S_IFMT;
+	/* What is written is in the upper layer by then, if it has content. */
+	if (type == S_IFREG)
+		return q->op == LH_OP_RECEIVE && !(q->access & LH_CHANGES);
+	return true;
 }
 
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
@@ -346,16 +397,17 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	if ((verdict & 0xffff) != LH_WHY_ALLOW || q->magic != OVERLAY_MAGIC ||
 	    !q->at.mnt)
 		return verdict;
-	if (!(q->access & LH_CHANGES) && !looks_alone(q))
+	w->layer = looks_alone(q) ? LAYER_EACH : LAYER_ABOVE;
+	if (w->layer == LAYER_ABOVE && !(q->access & LH_CHANGES))
 		return verdict;
 	w->start_mnt = 0;
-	w->layer = LAYER_ABOVE;
-	if (!(q->access & LH_CHANGES)) {
-		w->layer = LAYER_EACH;
+	if (w->layer == LAYER_EACH) {
 		w->layer_inode = q->inode;
+		w->layer_outer = 0;
 		w->layers = 0;
+		w->start_dentry = 0;
 		/* Each object of an overlay has a layer. */
-		if (!layer_next(w))
+		if (layer_next(w) <= 0)
 			return LH_WHY_UNFINISHED;
 	}
 	w->tries = 0;

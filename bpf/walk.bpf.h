@@ -57,6 +57,7 @@ __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict);
 
 #define S_IFMT 0170000
 #define S_IFDIR 0040000
+#define S_IFREG 0100000
 
 #define PROC_MAGIC 0x9fa0
 #define SYSFS_MAGIC 0x62656572

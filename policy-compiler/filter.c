@@ -209,6 +209,8 @@ static const struct check {
 	  "BTRFS_IOC_SET_RECEIVED_SUBVOL_32" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4020bc10, "BCH_IOCTL_SUBVOLUME_CREATE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4020bc11, "BCH_IOCTL_SUBVOLUME_DESTROY" },
+	/* Names below a directory, denied or not, without opening that. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0xd000943e, "BTRFS_IOC_INO_LOOKUP_USER" },
 	/* By two names, of which no hook learns. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x40186f04, "OCFS2_IOC_REFLINK" },
 	/* Signals by way of a descriptor: no hook learns who set the owner. */

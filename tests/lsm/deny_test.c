@@ -419,6 +419,9 @@ TEST_F(deny, no_device_is_made_and_none_but_the_harmless_is_opened)
 	/* What it is for is granted, not what it is. */
 	EXPECT_EQ(EACCES, ask(&self->s, "chmod", "/dev/null", "666"));
 	EXPECT_TRUE(denied(&self->s, "chmod", "/dev/null", NULL));
+	EXPECT_EQ(strcmp(variant->user, "root") ? EPERM : 0,
+		  ask(&self->twin, "chmod", "/dev/null", "666"));
+	EXPECT_EQ(0, ask(&self->s, "chmod", "file", "666"));
 	EXPECT_EQ(0, ask(&self->s, "open", "/dev/zero", "r"));
 	EXPECT_EQ(0, ask(&self->s, "open", "/dev/urandom", "r"));
 	EXPECT_NE(0, ask(&self->s, "open", "/dev/kmsg", "r"));

@@ -212,6 +212,24 @@ TEST_F(kernel, nothing_is_pushed_into_a_terminal)
 	EXPECT_EQ(ENOTTY, ask(&self->twin, "ioctl", "/dev/null", "0x5412"));
 }
 
+/* Such advice stays with the file, for whoever comes next. */
+TEST_F(kernel, no_advice_is_left_on_a_file_that_is_only_read)
+{
+	static const char *const files[] = { "file", "lib/file", "/bin/sh" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		EXPECT_EQ(EPERM, ask(&self->s, "fcntl", files[i], "1036",
+				     "2")) {	/* F_SET_RW_HINT */
+			TH_LOG("%s", files[i]);
+		}
+		EXPECT_EQ(EPERM, ask(&self->s, "fcntl", files[i],
+				     "0x10000040c", "2"));
+		EXPECT_EQ(0, ask(&self->s, "fcntl", files[i], "1035"));
+		EXPECT_EQ(0, ask(&self->s, "fcntl", files[i], "3"));
+	}
+	EXPECT_EQ(0, ask(&self->twin, "fcntl", "file", "1036", "2"));
+}
+
 TEST_F(kernel, controls_in_proc_and_sys_are_not_written)
 {
 	static const char *const files[] = {

@@ -9,6 +9,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "kselftest_harness.h"
@@ -223,6 +224,43 @@ TEST_F(meta, a_whiteout_needs_the_right_to_write_where_it_is_left)
 			   NULL));
 	EXPECT_EQ(ask(&self->twin, "whiteout", "h", "h3"),
 		  ask(&self->s, "whiteout", "h3", "h4"));
+}
+
+/* What a device does is granted; what it is stays as the host has it. */
+TEST_F(meta, a_device_that_others_use_is_not_changed)
+{
+	static const struct {
+		const char *op, *more;
+	} calls[] = {
+		{ "chmod", "666" }, { "chown", NULL }, { "setacl", NULL },
+		{ "rmacl", NULL },
+	};
+	const char *node = at(self->w, "ws/node");
+
+	ASSERT_EQ(0, mknod(node, S_IFCHR | 0600, makedev(1, 3)));
+	ASSERT_EQ(0, chown(node, self->w->uid, self->w->gid));
+	ASSERT_EQ(0, world_file(self->w, at(self->w, "ws/mine"), "TEXT"));
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		const char *op = calls[i].op, *more = calls[i].more;
+
+		EXPECT_EQ(EACCES, ask(&self->s, op, "/dev/null", more)) {
+			TH_LOG("%s", op);
+		}
+		EXPECT_EQ(EACCES, ask(&self->s, op, "node", more)) {
+			TH_LOG("%s", op);
+		}
+		EXPECT_TRUE(denied(&self->s, NULL, node, NULL));
+		EXPECT_EQ(0, ask(&self->twin, op, "node", more)) {
+			TH_LOG("%s", op);
+		}
+		EXPECT_EQ(0, ask(&self->s, op, "mine", more)) {
+			TH_LOG("%s", op);
+		}
+	}
+	/* Such an attribute the kernel gives to files and directories alone. */
+	EXPECT_EQ(EPERM, ask(&self->s, "setxattr", "/dev/null", "user.lh"));
+	EXPECT_EQ(EPERM, ask(&self->twin, "setxattr", "node", "user.lh"));
+	EXPECT_EQ(0, ask(&self->s, "setxattr", "mine", "user.lh"));
 }
 
 /* Start `probe receive` with one end of @sock as its input; its exit status. */

@@ -315,12 +315,29 @@ static int op_flood(char **a, struct probe_reply *r)
 	return errno;
 }
 
+/* PATH COMMAND [NUMBER]: a pointer to the number, which most do not read. */
+static int op_fcntl(char **a, struct probe_reply *r)
+{
+	uint64_t number = a[2] ? strtoul(a[2], NULL, 0) : 0;
+	int fd = open(a[0], O_RDONLY | O_CLOEXEC);
+	int err;
+
+	(void)r;
+	if (fd < 0)
+		return errno;
+	err = probe_errno(syscall(SYS_fcntl, fd, strtoul(a[1], NULL, 0),
+				  &number));
+	close(fd);
+	return err;
+}
+
 const struct probe_op probe_kernel_ops[] = {
 	{ "socket", 2, op_socket },	{ "socketpair", 0, op_socketpair },
 	{ "unixfile", 1, op_unixfile },	{ "bpf", 1, op_bpf },
 	{ "perf", 0, op_perf },		{ "unshare", 1, op_unshare },
 	{ "setns", 1, op_setns },	{ "syscall", 1, op_syscall },
 	{ "int80", 0, op_int80 },	{ "ioctl", 2, op_ioctl },
+	{ "fcntl", 2, op_fcntl },
 	{ "comm", 1, op_comm },		{ "status", 1, op_status },
 	{ "getenv", 1, op_getenv },	{ "fds", 0, op_fds },
 	{ "getcwd", 0, op_getcwd },	{ "flood", 2, op_flood },

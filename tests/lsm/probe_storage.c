@@ -118,8 +118,34 @@ static int op_snapshot(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* Where the subvolumes below a[0] are, as one who may search that learns it. */
+static int op_subvolumes(char **a, struct probe_reply *r)
+{
+	struct btrfs_ioctl_get_subvol_rootref_args all = { 0 };
+	int dir = open(a[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	size_t len = 0;
+
+	if (dir < 0)
+		return errno;
+	err = probe_errno(ioctl(dir, BTRFS_IOC_GET_SUBVOL_ROOTREF, &all));
+	for (int i = 0; !err && i < all.num_items; i++) {
+		struct btrfs_ioctl_ino_lookup_user_args one = {
+			.dirid = all.rootref[i].dirid,
+			.treeid = all.rootref[i].treeid,
+		};
+
+		err = probe_errno(ioctl(dir, BTRFS_IOC_INO_LOOKUP_USER, &one));
+		if (!err && len < sizeof(r->text))
+			len += snprintf(r->text + len, sizeof(r->text) - len,
+					"%s%s ", one.path, one.name);
+	}
+	close(dir);
+	return err;
+}
+
 const struct probe_op probe_storage_ops[] = {
 	{ "reflink", 2, op_reflink },	{ "fallocate", 1, op_fallocate },
 	{ "lock", 1, op_lock },		{ "replace", 2, op_replace },
-	{ "snapshot", 2, op_snapshot },	{ NULL, 0, NULL },
+	{ "snapshot", 2, op_snapshot },	{ "subvolumes", 1, op_subvolumes },
+	{ NULL, 0, NULL },
 };

@@ -173,36 +173,6 @@ TEST_F(peer, an_inherited_socket_works_as_it_is_and_reaches_no_further)
 	close(granted);
 }
 
-/* A child of the host's that gives @what to the first who connects to @name. */
-static pid_t give(const char *name, int what)
-{
-	int fd = local_listen(name, 's');
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = { 0 };
-	struct iovec one = { .iov_base = "x", .iov_len = 1 };
-	struct msghdr m = {
-		.msg_iov = &one, .msg_iovlen = 1, .msg_control = &control,
-		.msg_controllen = sizeof(control),
-	};
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	pid_t pid = fd < 0 ? -1 : fork();
-
-	if (pid) {
-		close(fd);
-		return pid;
-	}
-	control.header = (struct cmsghdr){
-		.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS,
-		.cmsg_len = CMSG_LEN(sizeof(int)),
-	};
-	memcpy(CMSG_DATA(&control.header), &what, sizeof(what));
-	poll(&p, 1, 20000);
-	fd = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-	_exit(sendmsg(fd, &m, MSG_NOSIGNAL) != 1);
-}
-
 TEST_F(peer, a_received_socket_works_as_it_is_and_reaches_no_further)
 {
 	char name[128], out[128], fd[12], buf[16];
@@ -212,7 +182,7 @@ TEST_F(peer, a_received_socket_works_as_it_is_and_reaches_no_further)
 	snprintf(name, sizeof(name), "%s", at(self->w, "granted/giver"));
 	/* connected */
 	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair));
-	ASSERT_LT(0, give(name, pair[1]));
+	ASSERT_LT(0, local_give(name, pair[1]));
 	EXPECT_EQ(0, ask(&self->s, "ureceive", name));
 	sprintf(fd, "%d", self->s.reply.value);
 	wait(&status);
@@ -224,7 +194,7 @@ TEST_F(peer, a_received_socket_works_as_it_is_and_reaches_no_further)
 	unlink(name);
 	/* not connected: who uses it is judged, not who made it */
 	loose = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	ASSERT_LT(0, give(name, loose));
+	ASSERT_LT(0, local_give(name, loose));
 	EXPECT_EQ(0, ask(&self->s, "ureceive", name));
 	sprintf(fd, "%d", self->s.reply.value);
 	wait(&status);
@@ -234,7 +204,7 @@ TEST_F(peer, a_received_socket_works_as_it_is_and_reaches_no_further)
 	EXPECT_EQ(0, local_heard(other, 'd'));
 	unlink(name);
 	/* the twin is given the same */
-	ASSERT_LT(0, give(name, loose));
+	ASSERT_LT(0, local_give(name, loose));
 	EXPECT_EQ(0, ask(&self->twin, "ureceive", name));
 	sprintf(fd, "%d", self->twin.reply.value);
 	wait(&status);
@@ -263,13 +233,13 @@ TEST_F(peer, a_received_file_is_judged_as_a_file)
 			      O_RDONLY | O_CLOEXEC);
 
 		ASSERT_LE(0, fd);
-		ASSERT_LT(0, give(name, fd));
+		ASSERT_LT(0, local_give(name, fd));
 		EXPECT_EQ(all[i].want, ask(&self->s, "ureceive", name)) {
 			TH_LOG("%s", all[i].file);
 		}
 		wait(&status);
 		unlink(name);
-		ASSERT_LT(0, give(name, fd));
+		ASSERT_LT(0, local_give(name, fd));
 		EXPECT_EQ(0, ask(&self->twin, "ureceive", name));
 		wait(&status);
 		unlink(name);
