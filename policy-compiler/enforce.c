@@ -34,8 +34,6 @@ void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 	} limits[] = {
 		{ l->idle_time, SAID_IDLE_TIME }, { l->swap, SAID_SWAP },
 		{ l->cpu, SAID_CPU }, { l->io, SAID_IO },
-		{ l->open_files, SAID_OPEN_FILES },
-		{ l->file_size, SAID_FILE_SIZE },
 		{ l->capture_bytes, SAID_CAPTURE_BYTES },
 	};
 	size_t i;

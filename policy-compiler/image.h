@@ -109,6 +109,11 @@ struct image_limits {
 	uint64_t grace;		/* nanoseconds; default 5 s */
 	uint64_t memory;	/* bytes */
 	uint64_t pids;		/* tasks; default 4096 */
+	uint64_t swap;		/* bytes */
+	uint64_t cpu;		/* percent of one processor */
+	uint64_t io;		/* bytes a second */
+	uint64_t open_files;	/* of a process */
+	uint64_t file_size;	/* bytes */
 };				/* IMAGE_NO_LIMIT: none */
 
 struct image_array {

@@ -386,6 +386,11 @@ static struct image lower_head(struct lower *l)
 			.grace = p->limits.grace,
 			.memory = p->limits.memory,
 			.pids = p->limits.pids,
+			.swap = p->limits.swap,
+			.cpu = p->limits.cpu,
+			.io = p->limits.io,
+			.open_files = p->limits.open_files,
+			.file_size = p->limits.file_size,
 		},
 	};
 

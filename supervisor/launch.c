@@ -145,6 +145,33 @@ static int set_limits(const struct launch *l)
 	return setrlimit(RLIMIT_NOFILE, &files) ? -errno : 0;
 }
 
+/* At most @most, and never more than the caller may have. */
+static int set_ceiling(int resource, uint64_t most)
+{
+	struct rlimit now;
+
+	if (most == IMAGE_NO_LIMIT)
+		return 0;
+	if (getrlimit(resource, &now))
+		return -errno;
+	if (now.rlim_max > most)
+		now.rlim_max = most;
+	now.rlim_cur = now.rlim_max;
+	return setrlimit(resource, &now) ? -errno : 0;
+}
+
+/*
+ * Last: we need descriptors ourselves up to here. Without a capability nobody
+ * raises a hard limit again.
+ */
+static int set_ceilings(const struct launch *l)
+{
+	const struct image_limits *most = &l->im->limits;
+	int err = set_ceiling(RLIMIT_NOFILE, most->open_files);
+
+	return err ? err : set_ceiling(RLIMIT_FSIZE, most->file_size);
+}
+
 static int set_filter(const struct launch *l, int gate)
 {
 	struct failure f = { .stage = UNHEARD };
@@ -171,6 +198,8 @@ static struct failure run(const struct launch *l, int gate)
 		return (struct failure){ STAGE_CREDENTIALS, err };
 	if (!l->free && (err = set_filter(l, gate)))
 		return (struct failure){ STAGE_SECCOMP, err };
+	if ((err = set_ceilings(l)))
+		return (struct failure){ STAGE_LIMITS, err };
 	sigprocmask(SIG_SETMASK, l->mask, NULL);
 	execve(l->path, l->argv, l->envp);
 	return (struct failure){ STAGE_EXEC, -errno };

@@ -62,6 +62,8 @@ static void say_end(const struct run *r)
 	if (res->usage.pids_refused)
 		say("the limit of processes was reached: %llu fork(s) refused",
 		    (unsigned long long)res->usage.pids_refused);
+	if (res->signal == SIGXFSZ)
+		say("the limit of file sizes was reached");
 	if (r->denials.unwritten)
 		say("%llu denial record(s) could not be kept: %s",
 		    (unsigned long long)r->denials.unwritten,

@@ -6,7 +6,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "cleanup.h"
 #include "confine.h"
 #include "escape.h"
+#include "limits.h"
 #include "plan.h"
 
 static const struct {
@@ -59,19 +59,18 @@ void plan_line(const char *what, const char *fmt, ...)
 	printf("%-12s %s\n", what, escaped(safe, sizeof(safe), text));
 }
 
-static void put_limit(const char *what, uint64_t v,
-		      void (*words)(uint64_t, char[32]))
+static void put_limits(const struct image_limits *l)
 {
-	char text[32] = "none";
+	size_t i;
 
-	if (v != IMAGE_NO_LIMIT)
-		words(v, text);
-	plan_line(what, "%s", text);
-}
+	for (i = 0; i < LIMITS; i++) {
+		uint64_t v = limit_value(&limits[i], l);
+		char text[32] = "none";
 
-static void count_text(uint64_t n, char out[32])
-{
-	snprintf(out, 32, "%" PRIu64, n);
+		if (v != IMAGE_NO_LIMIT)
+			limits[i].text(v, text);
+		plan_line(limits[i].words, "%s", text);
+	}
 }
 
 /* "rw-x----", then the path, then who says so. */
@@ -281,10 +280,7 @@ static void put_policy(const struct run *r)
 	plan_line("command", "%s", r->command ? r->command : "(none given)");
 	widen_each(r, put_widened, &widened);
 	plan_lacks(r, put_lack, &lacking);
-	put_limit("wall time", im->limits.wall_time, limit_time_text);
-	put_limit("grace", im->limits.grace, limit_time_text);
-	put_limit("memory", im->limits.memory, limit_size_text);
-	put_limit("pids", im->limits.pids, count_text);
+	put_limits(&im->limits);
 }
 
 static void put_environment(const struct run *r)
@@ -318,14 +314,6 @@ static void put_text(const struct run *r)
 }
 
 /* --- as JSON */
-
-static void write_limit(struct writer *w, const char *key, uint64_t v)
-{
-	if (v == IMAGE_NO_LIMIT)
-		writer_null(w, key);
-	else
-		writer_uint(w, key, v);
-}
 
 static void write_root(const struct run *r, struct writer *w,
 		       const struct image_root *root)
@@ -398,12 +386,7 @@ static void write_policy(const struct run *r, struct writer *w)
 	writer_open_array(w, "lacking_here");
 	plan_lacks(r, write_lack, w);
 	writer_close_array(w);
-	writer_open_map(w, "limits");
-	write_limit(w, "wall_ns", im->limits.wall_time);
-	write_limit(w, "grace_ns", im->limits.grace);
-	write_limit(w, "memory_bytes", im->limits.memory);
-	write_limit(w, "pids", im->limits.pids);
-	writer_close_map(w);
+	limits_write(w, &im->limits);
 }
 
 static void write_names(const struct run *r, struct writer *w)

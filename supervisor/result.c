@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../policy-compiler/policy.h"
+#include "limits.h"
 #include "recorded.h"
 #include "result.h"
 #include "version.h"
@@ -207,6 +208,10 @@ static void put_amount(struct writer *w, const char *key, uint64_t v)
 
 static void put_resources(struct writer *w, const struct result *r)
 {
+	if (r->im)
+		limits_write(w, &r->im->limits);
+	else
+		writer_null(w, "limits");
 	writer_open_map(w, "resources");
 	writer_uint(w, "wall_ns", r->wall_ns);
 	writer_uint(w, "user_us", r->usage.user_us);

@@ -153,6 +153,10 @@ TEST_F(image, every_field_is_looked_at)
 	WRONG(im->limits.pids = 0);
 	WRONG(im->limits.wall_time = 0);
 	WRONG(im->limits.memory = 1);
+	WRONG(im->limits.cpu = 0);
+	WRONG(im->limits.io = 0);
+	WRONG(im->limits.open_files = 0);
+	WRONG(im->limits.file_size = 0);
 	WRONG(im->limits.grace = IMAGE_NO_LIMIT);
 	WRONG(im->filter.count = 0);
 	WRONG(im->filter.count = 4097);

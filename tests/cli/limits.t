@@ -1,0 +1,113 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+# Limits that every kernel has: open files and sizes of files. Without a
+# sandbox, so that they hold here as in a guest; as a user, who has no
+# capability to raise them again.
+set -u
+# shellcheck source=tests/cli/tap.sh
+. "$(dirname "$0")/tap.sh"
+
+if [ "$(id -u)" != 0 ]; then
+	echo '1..0 # SKIP needs root'
+	exit 0
+fi
+r=$tmp/out/r.json
+
+# policy LIMITS
+policy() {
+	printf '{ "version": 1, "sandbox_profile": "worktree",
+		"limits": { %s } }' "$1" >"$tmp/p.json"
+}
+# session COMMAND…: as nobody.
+session() {
+	rm -f "$r"
+	run env SUDO_UID=65534 SUDO_GID=65534 "$lh" --no-sandbox --policy \
+		"$tmp/p.json" --result "$r" -- "$@"
+}
+chmod 777 "$tmp/out"
+
+# open_files
+policy '"open_files": 20'
+session sh -c 'ulimit -Sn; ulimit -Hn'
+[ "$(tr '\n' ' ' <"$tmp/printed")" = '20 20 ' ]
+ok $? 'open_files is the soft and the hard limit'
+session sh -c 'ulimit -n 21'
+[ "$status" != 0 ]
+ok $? 'which is not raised again'
+session sh -c 'ulimit -n 19 && ulimit -Hn'
+[ "$(cat "$tmp/printed")" = 19 ]
+ok $? 'but lowered'
+many='import os
+try:
+    n = 0
+    while n < 30:
+        n = os.open("/dev/null", os.O_RDONLY)
+    print(n)
+except OSError as e:
+    print(e.errno)'
+session python3 -c "$many"
+[ "$(cat "$tmp/printed")" = 24 ]
+ok $? 'what goes beyond is EMFILE'
+json "$r" 'r["limits"]["open_files"] == 20 and
+	r["limits"]["file_size_bytes"] is None and
+	r["limits"]["pids"] == 4096'
+ok $? 'the result has it'
+policy '"open_files": 40'
+session python3 -c "$many"
+[ "$(cat "$tmp/printed")" = 30 ]
+ok $? 'what stays below is opened'
+policy '"open_files": 1048576'
+hard=$(bash -c "ulimit -Hn")
+session sh -c 'ulimit -Sn; ulimit -Hn'
+[ "$hard" -gt 1048576 ] && hard=1048576
+[ "$(tr '\n' ' ' <"$tmp/printed")" = "$hard $hard " ]
+ok $? "it never raises the caller's own hard limit"
+policy ''
+session sh -c 'ulimit -Sn; ulimit -Hn'
+[ "$(tr '\n' ' ' <"$tmp/printed")" = "$(bash -c "ulimit -Sn; ulimit -Hn" | tr "\n" " ")" ]
+ok $? "without it, both limits are the caller's"
+policy '"open_files": 1'
+session true
+[ "$status" = 127 ] && grep -q 'error while loading' "$tmp/said" &&
+	json "$r" 'r["exit_code"] == 127'
+ok $? 'one in which no program loads is one'
+
+# file_size
+policy '"file_size": "64K"'
+grows='import os, signal, sys
+signal.signal(signal.SIGXFSZ, getattr(signal, sys.argv[2]))
+f = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+n = 0
+try:
+    while n < int(sys.argv[3]):
+        n += os.write(f, b"x" * 4000)
+except OSError as e:
+    print(e.errno)
+print(n)'
+session python3 -c "$grows" big SIG_IGN 100000
+[ "$(tr '\n' ' ' <"$tmp/printed")" = '27 65536 ' ] &&
+	[ "$(stat -c %s "$tmp/ws/big")" = 65536 ]
+ok $? 'a file grows to file_size; beyond is EFBIG'
+session python3 -c "$grows" big SIG_DFL 100000
+[ "$status" = $((128 + 25)) ] && json "$r" 'r["signal"] == "SIGXFSZ"' &&
+	grep -q 'limit of file sizes' "$tmp/said"
+ok $? 'or SIGXFSZ, and that is said'
+session python3 -c "$grows" big SIG_DFL 60000
+[ "$status" = 0 ] && [ "$(cat "$tmp/printed")" = 60000 ]
+ok $? 'what stays below is written'
+session sh -c 'ulimit -f 1000'
+[ "$status" != 0 ]
+ok $? 'it is not raised again'
+session sh -c 'truncate -s 70000 big'
+[ "$status" != 0 ]
+ok $? 'nor passed by ftruncate'
+session sh -c 'for i in 1 2 3; do head -c 60000 /dev/zero >"f$i"; done'
+[ "$status" = 0 ]
+ok $? 'it is of each file'
+
+run "$lh" --policy "$tmp/p.json" --dry-run -- true
+grep -q '^file size    64K$' "$tmp/printed" &&
+	grep -q '^open files   none$' "$tmp/printed"
+ok $? '--dry-run has them'
+
+done_testing
