@@ -32,8 +32,7 @@ void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 		uint64_t value;
 		enum policy_said said;
 	} limits[] = {
-		{ l->idle_time, SAID_IDLE_TIME }, { l->swap, SAID_SWAP },
-		{ l->cpu, SAID_CPU }, { l->io, SAID_IO },
+		{ l->idle_time, SAID_IDLE_TIME },
 		{ l->capture_bytes, SAID_CAPTURE_BYTES },
 	};
 	size_t i;

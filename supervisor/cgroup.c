@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A session's cgroup. libcgroup makes, limits and removes it; what it has no
- * call for (the mount of v2, cgroup.kill, cgroup.events) goes by descriptor,
- * so that no name is looked up twice.
+ * The life of a session's cgroup. What libcgroup has no call for (the mount of
+ * v2, cgroup.kill, cgroup.events) goes by descriptor, so that no name is looked
+ * up twice.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <libcgroup.h>
 #include <mntent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -108,188 +107,6 @@ static ssize_t read_at(int dir, const char *name, char *buf, size_t size)
 	return n;
 }
 
-static bool has_word(const char *words, const char *word)
-{
-	size_t len = strlen(word);
-	const char *p = words;
-
-	while ((p = strstr(p, word))) {
-		char end = p[len];
-
-		if ((p == words || p[-1] == ' ') &&
-		    (end == ' ' || end == '\n' || !end))
-			return true;
-		p += len;
-	}
-	return false;
-}
-
-bool cgroup_has(const char *root, const char *controller)
-{
-	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char words[1024];
-
-	return dir >= 0 &&
-	       read_at(dir, "cgroup.controllers", words, sizeof(words)) > 0 &&
-	       has_word(words, controller);
-}
-
-/* Any controller will do to make libcgroup choose the v2 hierarchy. */
-static bool any_controller(const char *root, char *name, size_t size)
-{
-	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	char words[1024];
-
-	if (dir < 0 ||
-	    read_at(dir, "cgroup.controllers", words, sizeof(words)) <= 0)
-		return false;
-	snprintf(name, size, "%.*s", (int)strcspn(words, " \n"), words);
-	return name[0];
-}
-
-static int lib_error(struct err *e, const char *what, const char *name, int ret)
-{
-	int num = ret == ECGOTHER ? cgroup_get_last_errno() : 0;
-
-	return err_set(e, num ? -num : -EIO, "cgroup %s: %s: %s", name, what,
-		       num ? strerror(num) : cgroup_strerror(ret));
-}
-
-static int set_limit(struct cgroup *cg, const char *controller,
-		     const char *file, uint64_t value)
-{
-	struct cgroup_controller *c = cgroup_get_controller(cg, controller);
-	char text[24];
-
-	if (!c)
-		c = cgroup_add_controller(cg, controller);
-	if (!c)
-		return -ENOMEM;
-	if (value == UINT64_MAX)
-		return 0;
-	snprintf(text, sizeof(text), "%" PRIu64, value);
-	return cgroup_add_value_string(c, file, text) ? -ENOMEM : 0;
-}
-
-static bool has_swap(const struct cgroup_group *g)
-{
-	char path[sizeof(g->root) + 32];
-
-	snprintf(path, sizeof(path), "%s/" CGROUP_PARENT "/memory.swap.max",
-		 g->root);
-	return !access(path, F_OK);
-}
-
-/*
- * One level. libcgroup enables a controller in the parent alone, so the group
- * above the sessions is made by a call of its own.
- */
-static int make_level(const char *name, const struct cgroup_group *g,
-		      const char *other, const struct cgroup_limits *l,
-		      struct err *e)
-{
-	struct cgroup *cg = cgroup_new_cgroup(name);
-	int ret = 0;
-
-	if (!cg)
-		return err_set(e, -ENOMEM, "cgroup %s: out of memory", name);
-	if (g->memory)
-		ret = set_limit(cg, "memory", "memory.max",
-				l ? l->memory : UINT64_MAX);
-	/* What is limited must not go on in swap. The file may be absent. */
-	if (!ret && g->memory && l && l->memory != UINT64_MAX && has_swap(g))
-		ret = set_limit(cg, "memory", "memory.swap.max", 0);
-	if (!ret && g->pids)
-		ret = set_limit(cg, "pids", "pids.max",
-				l ? l->pids : UINT64_MAX);
-	if (!ret && !g->memory && !g->pids && !cgroup_add_controller(cg, other))
-		ret = -ENOMEM;
-	if (ret) {
-		cgroup_free(&cg);
-		return err_set(e, ret, "cgroup %s: out of memory", name);
-	}
-	ret = cgroup_create_cgroup(cg, 1);
-	cgroup_free(&cg);
-	return ret ? lib_error(e, "cannot make it", name, ret) : 0;
-}
-
-static int plain_level(const char *root, const char *name, struct err *e)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (asprintf(&path, "%s/%s", root, name) < 0)
-		return -ENOMEM;
-	if (mkdir(path, 0755) && errno != EEXIST)
-		return err_sys(e, -errno, "cgroup %s", path);
-	return 0;
-}
-
-static int open_files(struct cgroup_group *g)
-{
-	g->dir = open(g->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (g->dir < 0)
-		return -errno;
-	g->kill = openat(g->dir, "cgroup.kill", O_WRONLY | O_CLOEXEC);
-	if (g->kill < 0)
-		return -errno;
-	g->events = openat(g->dir, "cgroup.events", O_RDONLY | O_CLOEXEC);
-	if (g->events < 0)
-		return -errno;
-	g->procs = openat(g->dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
-	return g->procs < 0 ? -errno : 0;
-}
-
-static void set_names(const char *root, const char *session,
-		      struct cgroup_group *g)
-{
-	*g = (struct cgroup_group)CGROUP_NONE;
-	snprintf(g->name, sizeof(g->name), "%s/%s", CGROUP_PARENT, session);
-	snprintf(g->root, sizeof(g->root), "%s", root);
-	snprintf(g->path, sizeof(g->path), "%s/%s", g->root, g->name);
-}
-
-int cgroup_make(const char *root, const char *session,
-		const struct cgroup_limits *limits, struct cgroup_group *g,
-		struct err *e)
-{
-	mode_t mask = umask(022);
-	char other[64] = "";
-	bool lib = true;
-	int ret;
-
-	set_names(root, session, g);
-	g->memory = cgroup_has(root, "memory");
-	g->pids = cgroup_has(root, "pids");
-	if (!g->memory && !g->pids)
-		lib = any_controller(root, other, sizeof(other));
-	if (lib) {
-		ret = make_level(CGROUP_PARENT, g, other, NULL, e);
-		if (!ret)
-			ret = make_level(g->name, g, other, limits, e);
-	} else {
-		/* A v2 mount without a controller is none to libcgroup. */
-		ret = plain_level(root, CGROUP_PARENT, e);
-		if (!ret)
-			ret = plain_level(root, g->name, e);
-	}
-	umask(mask);
-	if (ret)
-		return ret;
-	ret = open_files(g);
-	if (ret)
-		return err_sys(e, ret, "cgroup %s (cgroup.kill needs Linux "
-			       "5.14)", g->path);
-	return 0;
-}
-
-int cgroup_open(const char *root, const char *session, struct cgroup_group *g)
-{
-	set_names(root, session, g);
-	g->memory = cgroup_has(root, "memory");
-	g->pids = cgroup_has(root, "pids");
-	return open_files(g);
-}
-
 void cgroup_close(struct cgroup_group *g)
 {
 	close_fd(&g->dir);
@@ -379,14 +196,21 @@ int cgroup_signal(const struct cgroup_group *g, int sig)
 	return count;
 }
 
-/* The number behind @key in @file, or 0. */
-static uint64_t number_in(const struct cgroup_group *g, const char *file,
-			  const char *key)
+/* Where the controller's group is; v2 counts some things without one. */
+static const char *dir_of(const struct cgroup_group *g, enum cgroup_control c)
 {
-	char text[4096];
+	return g->at[c].home == CGROUP_V1 ? g->at[c].dir : g->root;
+}
+
+/* The number behind @key in @file of the group below @dir, or 0. */
+static uint64_t number_in(const struct cgroup_group *g, const char *dir,
+			  const char *file, const char *key)
+{
+	char path[700], text[4096];
 	const char *p = text;
 
-	if (read_at(g->dir, file, text, sizeof(text)) <= 0)
+	snprintf(path, sizeof(path), "%s/%s/%s", dir, g->name, file);
+	if (read_at(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return 0;
 	if (*key) {
 		p = strstr(text, key);
@@ -399,49 +223,24 @@ static uint64_t number_in(const struct cgroup_group *g, const char *file,
 
 void cgroup_usage(const struct cgroup_group *g, struct cgroup_usage *u)
 {
+	const char *memory = dir_of(g, CGROUP_MEMORY);
+	const char *pids = dir_of(g, CGROUP_PIDS);
+	bool v1 = g->at[CGROUP_MEMORY].home == CGROUP_V1;
+
 	*u = (struct cgroup_usage){
-		.user_us = number_in(g, "cpu.stat", "user_usec "),
-		.system_us = number_in(g, "cpu.stat", "system_usec "),
-		.memory_peak = number_in(g, "memory.peak", ""),
-		.pids_peak = number_in(g, "pids.peak", ""),
-		.oom_kills = number_in(g, "memory.events", "oom_kill "),
-		.pids_refused = number_in(g, "pids.events", "max "),
+		.user_us = number_in(g, g->root, "cpu.stat", "user_usec "),
+		.system_us = number_in(g, g->root, "cpu.stat", "system_usec "),
+		.throttled_us = number_in(g, g->root, "cpu.stat",
+					  "throttled_usec "),
+		.memory_peak = number_in(g, memory, v1 ?
+			"memory.max_usage_in_bytes" : "memory.peak", ""),
+		.oom_kills = number_in(g, memory, v1 ?
+			"memory.oom_control" : "memory.events", "oom_kill "),
+		.pids_peak = number_in(g, pids, "pids.peak", ""),
+		.pids_refused = number_in(g, pids, "pids.events", "max "),
 	};
-}
-
-int cgroup_remove(struct cgroup_group *g, struct err *e)
-{
-	struct cgroup *cg;
-	char other[64] = "";
-	int ret, tries;
-
-	if (!g->name[0])
-		return 0;
-	cgroup_close(g);
-	if (!g->memory && !g->pids)
-		any_controller(g->root, other, sizeof(other));
-	cg = cgroup_new_cgroup(g->name);
-	if (!cg)
-		return err_set(e, -ENOMEM, "cgroup %s: out of memory", g->name);
-	if (g->memory)
-		cgroup_add_controller(cg, "memory");
-	if (g->pids)
-		cgroup_add_controller(cg, "pids");
-	if (other[0])
-		cgroup_add_controller(cg, other);
-	/* Tasks that are past their end may hold it for a moment. */
-	for (tries = 0; tries < 100; tries++) {
-		ret = cgroup_delete_cgroup_ext(cg, CGFLAG_DELETE_EMPTY_ONLY);
-		if (access(g->path, F_OK) && errno == ENOENT)
-			break;
-		/* Also what libcgroup takes for another hierarchy's. */
-		if (!rmdir(g->path) || errno == ENOENT)
-			break;
-		poll(NULL, 0, 10);
-	}
-	cgroup_free(&cg);
-	if (tries == 100)
-		return lib_error(e, "cannot remove it", g->name, ret);
-	g->name[0] = 0;
-	return 0;
+	if (g->at[CGROUP_CPU].home == CGROUP_V1)
+		u->throttled_us = number_in(g, g->at[CGROUP_CPU].dir,
+					    "cpu.stat", "throttled_time ") /
+				  1000;
 }

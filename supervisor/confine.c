@@ -7,6 +7,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -182,49 +184,149 @@ static bool must_have(const struct run *r, const char *what)
 	return r->o.policy_from && !recorded_lacks(&r->load.recorded, what);
 }
 
-/*
- * A limit without its controller: an error where the policy asked for it,
- * unless its profile may lack limits.
- */
-static int no_limit(struct run *r, const char *controller, const char *limit,
-		    bool asked, struct err *e)
-{
-	const char *mechanism = strcmp(controller, "memory") ?
-				"linux_cgroup_pids" : "linux_cgroup_memory";
+/* What a limit needs of cgroups. */
+static const struct cgroup_rule {
+	const char *limit, *mechanism;
+	size_t offset;		/* in struct image_limits */
+	enum cgroup_control control;
+} cgroup_rules[] = {
+#define RULE(field, control) { "limits." #field, "linux_cgroup_" #field, \
+	offsetof(struct image_limits, field), control }
+	RULE(memory, CGROUP_MEMORY), RULE(swap, CGROUP_MEMORY),
+	RULE(pids, CGROUP_PIDS), RULE(cpu, CGROUP_CPU), RULE(io, CGROUP_IO),
+#undef RULE
+};
 
-	if (must_have(r, limit)) {
+#define CGROUP_RULES (sizeof(cgroup_rules) / sizeof(*cgroup_rules))
+
+static uint64_t asked_for(const struct image_limits *l,
+			  const struct cgroup_rule *rule)
+{
+	uint64_t v;
+
+	memcpy(&v, (const char *)l + rule->offset, sizeof(v));
+	return v;
+}
+
+/*
+ * A limit that cannot be held: an error where the policy asked for it, unless
+ * its profile may lack limits.
+ */
+static int no_limit(struct run *r, const struct cgroup_rule *rule,
+		    const char *why, struct err *e)
+{
+	bool asked = rule->control != CGROUP_PIDS ||
+		     r->load.im->limits.pids != PIDS_DEFAULT;
+
+	if (must_have(r, rule->limit)) {
 		err_set(e, -ENOTSUP, "%s was enforced when --policy-from's "
-			"result was written, and cannot be here: cgroup v2 "
-			"has no %s controller", limit, controller);
-		return refuse(r, mechanism, true, false, e->num);
+			"result was written, and cannot be here: %s",
+			rule->limit, why);
+		return refuse(r, rule->mechanism, true, false, e->num);
 	}
 	if (asked && r->load.im->profile > PROFILE_WORKTREE) {
-		err_set(e, -ENOTSUP, "%s cannot be enforced: cgroup v2 has no "
-			"%s controller here (a hybrid host keeps it in v1; "
-			"boot with cgroup_no_v1=%s, or take the limit out of "
-			"the policy)", limit, controller, controller);
-		return refuse(r, mechanism, true, false, e->num);
+		err_set(e, -ENOTSUP, "%s cannot be enforced: %s (take the "
+			"limit out of the policy, or see lh-doctor(1))",
+			rule->limit, why);
+		return refuse(r, rule->mechanism, true, false, e->num);
 	}
-	result_lacks(&r->result, limit);
+	result_lacks(&r->result, rule->limit);
 	if (asked && !r->o.quiet)
-		say("not enforced: %s: cgroup v2 has no %s controller here",
-		    limit, controller);
+		say("not enforced: %s: %s", rule->limit, why);
 	return 0;
+}
+
+static const char *lacks(const struct cgroup_host *h,
+			 enum cgroup_control control)
+{
+	static const char *const none[CGROUP_CONTROLS] = {
+#define NONE(v2, v1) "cgroup v2 has no " v2 " controller here, and no v1 " \
+		     "hierarchy that can be written has " v1
+		[CGROUP_MEMORY] = NONE("memory", "it"),
+		[CGROUP_PIDS] = NONE("pids", "it"),
+		[CGROUP_CPU] = NONE("cpu", "it"),
+		[CGROUP_IO] = NONE("io", "blkio"),
+#undef NONE
+	};
+	char disk[1][CGROUP_DISK];
+
+	if (h->at[control].home == CGROUP_NOWHERE)
+		return none[control];
+	if (control != CGROUP_IO)
+		return NULL;
+	if (h->at[control].home == CGROUP_V1)
+		return "cgroup v1 holds reads and direct writes alone, not "
+		       "what is written later";
+	return cgroup_disks(disk, 1) ? NULL : "there is no disk here";
 }
 
 int confine_limits(struct run *r, struct err *e)
 {
-	const struct image_limits *l = &r->load.im->limits;
+	struct cgroup_host h;
+	size_t i;
 	int ret = 0;
 
-	if (l->memory != IMAGE_NO_LIMIT &&
-	    !cgroup_has(r->cgroup_root, "memory"))
-		ret = no_limit(r, "memory", "limits.memory", true, e);
-	if (!ret && l->pids != IMAGE_NO_LIMIT &&
-	    !cgroup_has(r->cgroup_root, "pids"))
-		ret = no_limit(r, "pids", "limits.pids",
-			       l->pids != PIDS_DEFAULT, e);
+	cgroup_look(r->cgroup_root, &h);
+	for (i = 0; !ret && i < CGROUP_RULES; i++) {
+		const struct cgroup_rule *rule = &cgroup_rules[i];
+		const char *why = lacks(&h, rule->control);
+
+		if (why && asked_for(&r->load.im->limits, rule) !=
+			   IMAGE_NO_LIMIT)
+			ret = no_limit(r, rule, why, e);
+	}
 	return ret;
+}
+
+void confine_each_lack(const struct image_limits *l, const char *cgroup_root,
+		       void (*each)(const char *what, const char *why,
+				    void *arg), void *arg)
+{
+	struct cgroup_host h;
+	size_t i;
+
+	cgroup_look(cgroup_root, &h);
+	for (i = 0; i < CGROUP_RULES; i++) {
+		const struct cgroup_rule *rule = &cgroup_rules[i];
+		const char *why = lacks(&h, rule->control);
+
+		if (why && asked_for(l, rule) != IMAGE_NO_LIMIT)
+			each(rule->mechanism, why, arg);
+	}
+}
+
+/* Whether anything could be moved there at all. */
+static bool host_swaps(void)
+{
+	_cleanup_file_ FILE *f = fopen("/proc/swaps", "re");
+	char line[512];
+
+	/* The first line is the heading. */
+	return f && fgets(line, sizeof(line), f) &&
+	       fgets(line, sizeof(line), f);
+}
+
+int confine_swap(struct run *r, struct err *e)
+{
+	const struct image_limits *l = &r->load.im->limits;
+	const struct cgroup_place *at = &r->group.at[CGROUP_MEMORY];
+
+	if (r->group.swap || at->home == CGROUP_NOWHERE)
+		return 0;
+	if (l->swap != IMAGE_NO_LIMIT)
+		return no_limit(r, &cgroup_rules[1], at->home == CGROUP_V2 ?
+				"the kernel does not count swap (swapaccount)" :
+				"cgroup v1 holds it together with limits.memory "
+				"alone, where the kernel counts swap "
+				"(swapaccount=1)", e);
+	if (l->memory == IMAGE_NO_LIMIT || !host_swaps())
+		return 0;
+	/* The memory's limit holds; what is beyond is slow, not refused. */
+	result_lacks(&r->result, "limits.swap");
+	if (!r->o.quiet)
+		say("not enforced: limits.swap: what is over limits.memory may "
+		    "go on in swap, which the kernel does not count");
+	return 0;
 }
 
 /*

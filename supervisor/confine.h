@@ -23,11 +23,18 @@ void confine_say(const struct run *r);
 
 /* Limits whose controllers this host lacks. */
 int confine_limits(struct run *r, struct err *e);
+/* The same of swap, which its group alone can tell. */
+int confine_swap(struct run *r, struct err *e);
 /* The engine did not load: *e says why, and is cleared where 0 is returned. */
 int confine_no_engine(struct run *r, enum engine_lack lack, struct err *e);
 /* Never 0: what no run goes without. @mechanism: "linux_cgroup_v2". */
 int confine_refused(struct run *r, const char *mechanism, bool absent,
 		    struct err *e);
+
+/* Why a limit of @l does not hold here, or not wholly, by mechanism. */
+void confine_each_lack(const struct image_limits *l, const char *cgroup_root,
+		       void (*each)(const char *what, const char *why,
+				    void *arg), void *arg);
 
 /* --- widen.c */
 

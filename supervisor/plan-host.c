@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cleanup.h"
+#include "confine.h"
 #include "plan.h"
 
 #define LSM_LIST "/sys/kernel/security/lsm"
@@ -52,7 +53,6 @@ void plan_lacks(const struct run *r,
 		void (*each)(const char *what, const char *why, void *arg),
 		void *arg)
 {
-	const struct image_limits *l = &r->load.im->limits;
 	_cleanup_free_ char *root = NULL;
 	struct err e = {};
 	const char *why = no_engine();
@@ -64,10 +64,5 @@ void plan_lacks(const struct run *r,
 		each("linux_cgroup_v2", e.msg, arg);
 		return;
 	}
-	if (l->memory != IMAGE_NO_LIMIT && !cgroup_has(root, "memory"))
-		each("linux_cgroup_memory", "cgroup v2 has no memory "
-		     "controller here", arg);
-	if (l->pids != IMAGE_NO_LIMIT && !cgroup_has(root, "pids"))
-		each("linux_cgroup_pids", "cgroup v2 has no pids controller "
-		     "here", arg);
+	confine_each_lack(&r->load.im->limits, root, each, arg);
 }

@@ -221,6 +221,7 @@ static void put_resources(struct writer *w, const struct result *r)
 	put_amount(w, "pids_peak", r->usage.pids_peak);
 	writer_uint(w, "oom_kills", r->usage.oom_kills);
 	writer_uint(w, "pids_refused", r->usage.pids_refused);
+	writer_uint(w, "throttled_us", r->usage.throttled_us);
 	writer_close_map(w);
 }
 

@@ -149,7 +149,11 @@ static int hold_signals(struct run *r, struct err *e)
 static int make_places(struct run *r, struct err *e)
 {
 	const struct image *im = r->load.im;
-	struct cgroup_limits limits = { im->limits.memory, im->limits.pids };
+	struct cgroup_limits limits = {
+		.memory = im->limits.memory, .swap = im->limits.swap,
+		.pids = im->limits.pids, .cpu = im->limits.cpu,
+		.io = im->limits.io,
+	};
 	int ret = registry_enter(&r->id, r->o.name, &r->registry, e);
 
 	if (ret)
@@ -160,7 +164,7 @@ static int make_places(struct run *r, struct err *e)
 		ret = cgroup_make(r->cgroup_root, r->registry.id, &limits,
 				  &r->group, e);
 	if (!ret)
-		ret = registry_hold(&r->group, e);
+		ret = confine_swap(r, e);
 	if (!ret && (im->flags & IMAGE_USER_TEMP) && is_confined(r)) {
 		r->temp = temp_make(&r->id, r->registry.id, e);
 		ret = r->temp ? 0 : -EIO;
@@ -343,6 +347,8 @@ static int start_command(struct run *r, struct err *e)
 	ret = launch_fork(&r->launch, e);
 	/* The child's alone now: without it the keeper would wait. */
 	close_fd(&r->keeper.child);
+	if (!ret)
+		ret = cgroup_attach(&r->group, r->launch.pid, e);
 	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
 	if (!ret)

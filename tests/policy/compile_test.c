@@ -194,7 +194,8 @@ TEST_F(policy, the_image_says_who_and_where)
 		"[\"A\"],\"set\":{\"B\":\"x y\",\"C\":\"\"}},\"limits\":"
 		"{\"wall_time\":\"1m\",\"memory\":\"2M\",\"pids\":9,"
 		"\"grace\":\"0s\",\"open_files\":8,"
-		"\"file_size\":\"1K\"}}", NULL);
+		"\"file_size\":\"1K\",\"swap\":0,\"cpu\":\"50%\","
+		"\"io\":\"1M\"}}", NULL);
 	EXPECT_STREQ("n", image_string(self->im, self->im->name));
 	EXPECT_STREQ("t.json", image_string(self->im, self->im->source));
 	EXPECT_STREQ("/w", image_string(self->im, self->im->workspace));
@@ -205,6 +206,9 @@ TEST_F(policy, the_image_says_who_and_where)
 	EXPECT_EQ(0, self->im->limits.grace);
 	EXPECT_EQ(8, self->im->limits.open_files);
 	EXPECT_EQ(1024, self->im->limits.file_size);
+	EXPECT_EQ(0, self->im->limits.swap);
+	EXPECT_EQ(50, self->im->limits.cpu);
+	EXPECT_EQ(1 << 20, self->im->limits.io);
 	ASSERT_EQ(3, self->im->env.count);
 	v = image_envs(self->im);
 	EXPECT_STREQ("A", image_string(self->im, v[0].name));

@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <mntent.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,14 +19,14 @@
 
 static const struct controller {
 	const char *name;
-	const char *v1;		/* its name there */
+	enum cgroup_control control;
 	const char *file;	/* that a group has with it */
 	enum need need;
 } controllers[] = {
-	{ "memory", "memory", "memory.max", NEED_LIMIT },
-	{ "pids", "pids", "pids.max", NEED_LIMIT },
-	{ "cpu", "cpu", "cpu.max", NEED_NOTHING },
-	{ "io", "blkio", "io.max", NEED_NOTHING },
+	{ "memory", CGROUP_MEMORY, "memory.max", NEED_LIMIT },
+	{ "pids", CGROUP_PIDS, "pids.max", NEED_LIMIT },
+	{ "cpu", CGROUP_CPU, "cpu.max", NEED_LIMIT },
+	{ "io", CGROUP_IO, "io.max", NEED_LIMIT },
 };
 
 #define CONTROLLERS (sizeof(controllers) / sizeof(*controllers))
@@ -74,40 +73,45 @@ static int try_controller(int top, const struct controller *c)
 	return err;
 }
 
-static bool in_v1(const char *name)
+/* What v2 does not have: v1 holds the limit, part of it, or nobody does. */
+static void check_v1(struct doctor *d, const struct controller *c)
 {
-	_cleanup_file_ FILE *f = setmntent("/proc/self/mounts", "re");
-	struct mntent m;
-	char buf[8192];
+	bool whole = c->control != CGROUP_IO;
+	struct cgroup_host h;
+	struct finding *f;
+	char arg[64];
 
-	while (f && getmntent_r(f, &m, buf, sizeof(buf)))
-		if (!strcmp(m.mnt_type, "cgroup") && hasmntopt(&m, name))
-			return true;
-	return false;
+	cgroup_look(d->cgroup_root, &h);
+	if (h.at[c->control].home == CGROUP_NOWHERE) {
+		f = find(d, c->name, c->need, V_MISSING, "no %s controller",
+			 c->name);
+		effect(f, "limits.%s does not hold: os_hardened refuses a "
+		       "policy that sets it, worktree goes on without",
+		       c->name);
+		remedy(f, "a kernel that has it, a v1 hierarchy that is "
+		       "mounted with it, or a container that is given it");
+		return;
+	}
+	f = find(d, c->name, c->need, whole ? V_OK : V_LIMITED, "cgroup v1 "
+		 "takes limits of %s, at %s (a hybrid host)", c->name,
+		 h.at[c->control].dir);
+	if (whole)
+		return;
+	effect(f, "limits.io holds for reads and direct writes alone: "
+	       "os_hardened refuses a policy that sets it, worktree says so");
+	snprintf(arg, sizeof(arg), "cgroup_no_v1=%s",
+		 cgroup_control_name(c->control, CGROUP_V1));
+	boot_with(f, arg);
 }
 
 static void check_controller(struct doctor *d, int top,
 			     const struct controller *c)
 {
 	struct finding *f;
-	char arg[64];
 	int err;
 
 	if (!cgroup_has(d->cgroup_root, c->name)) {
-		bool v1 = in_v1(c->v1);
-
-		f = find(d, c->name, c->need, v1 ? V_LIMITED : V_MISSING, v1 ?
-			 "cgroup v1 has the controller, so v2 does not (a "
-			 "hybrid host)" : "no %s controller", c->name);
-		effect(f, "limits.%s does not hold: os_hardened refuses a "
-		       "policy that sets it, worktree goes on without",
-		       c->name);
-		snprintf(arg, sizeof(arg), "cgroup_no_v1=%s", c->v1);
-		if (v1)
-			boot_with(f, arg);
-		else
-			remedy(f, "a kernel that has it, or a container that "
-			       "is given it");
+		check_v1(d, c);
 		return;
 	}
 	if (top < 0) {
