@@ -148,12 +148,23 @@ static bool equal(const struct event *a, const struct event *b)
 	       !memcmp(a->args, b->args, sizeof(a->args));
 }
 
-static void remember(struct event **slot, const struct event *ev)
+static void remember(struct denials *d, const struct event *ev,
+		     uint64_t count)
 {
-	if (!*slot)
-		*slot = malloc(sizeof(**slot));
-	if (*slot)
-		**slot = *ev;
+	struct denials_first *last = &d->first[d->first_count];
+
+	if (d->first_count && equal(last[-1].ev, ev)) {
+		last[-1].count += count;
+		return;
+	}
+	if (d->first_count == DENIALS_FIRST)
+		return;
+	last->ev = malloc(sizeof(*last->ev));
+	if (!last->ev)
+		return;
+	*last->ev = *ev;
+	last->count = count;
+	d->first_count++;
 }
 
 static void take(struct denials *d, const void *data, size_t size,
@@ -170,8 +181,7 @@ static void take(struct denials *d, const void *data, size_t size,
 	d->received += count;
 	d->by_mechanism[ev->mechanism] += count;
 	if (!ev->probe) {
-		if (!d->alerts)
-			remember(&d->first_alert, ev);
+		remember(d, ev, count);
 		d->alerts += count;
 		summary_take(d, ev, count);
 	}
@@ -251,7 +261,7 @@ void denials_free(struct denials *d)
 	free(d->raw);
 	d->raw = NULL;
 	summary_free(d);
-	free(d->first_alert);
-	d->first_alert = NULL;
+	while (d->first_count)
+		free(d->first[--d->first_count].ev);
 	close_fd(&d->fd);
 }

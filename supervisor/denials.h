@@ -17,6 +17,7 @@
 
 #define DENIALS_DIR "/var/log/lh"
 #define DENIALS_CULPRITS 3
+#define DENIALS_FIRST 5
 
 struct denials {
 	/* Set before the first record. Borrowed, but for fd. */
@@ -45,7 +46,12 @@ struct denials {
 		struct event *ev;	/* the last of it; NULL: no more */
 		uint64_t count;
 	} culprit[DENIALS_CULPRITS];
-	struct event *first_alert;
+	/* The first of them, equal ones in a row as one. */
+	struct denials_first {
+		struct event *ev;
+		uint64_t count;
+	} first[DENIALS_FIRST];
+	unsigned int first_count;
 };
 
 /* A record of @count equal refusals. Kept back until the flush. */

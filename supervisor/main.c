@@ -111,6 +111,7 @@ static int session(struct run *r)
 	r->result.status = RESULT_NOT_STARTED;
 	r->result.exit_code = -1;
 	r->result.name = r->o.name;
+	r->result.labels = &r->o.labels;
 	status = run_prepare(r, &e);
 	say_policy(r);
 	if (!status && r->o.dry_run) {

@@ -16,7 +16,8 @@
 
 enum id {
 	O_POLICY, O_POLICY_FROM, O_CWD, O_ENV, O_ENV_FILE, O_TIMEOUT, O_IDLE,
-	O_MEMORY, O_PIDS, O_USER, O_NAME, O_WRITE, O_READ, O_READ_ONLY, O_DENY,
+	O_MEMORY, O_PIDS, O_USER, O_NAME, O_LABEL, O_WRITE, O_READ,
+	O_READ_ONLY, O_DENY,
 	O_CREDENTIAL, O_LOOPBACK, O_LOOPBACK_PORT, O_PUBLISH_PORT, O_SOCKET,
 	O_NETWORK, O_EGRESS, O_NO_SANDBOX, O_DENIALS, O_RESULT, O_STATUS_FD,
 	O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET, O_VERBOSE, O_VERSION,
@@ -71,6 +72,7 @@ static const struct option_row rows[] = {
 	{ "--pids", 0, O_PIDS, "N", "limit of processes and threads" },
 	{ "--user", 0, O_USER, "NAME|UID", "run as this user" },
 	{ "--name", 0, O_NAME, "NAME", "name of the session in result and ps" },
+	{ "--label", 0, O_LABEL, "KEY=VALUE", "a label of the result" },
 	{ "--denials", 0, O_DENIALS, "FILE|fd:N",
 	  "append the denials there (default: /var/log/lh/SESSION.jsonl)" },
 	{ "--result", 0, O_RESULT, "FILE", "write the result there, as JSON" },
@@ -284,6 +286,7 @@ static int take(enum id id, struct options *o, const char *flag,
 	case O_RESULT: return set_once(&o->result, flag, arg, e);
 	case O_ENGINE: return set_once(&o->engine, flag, arg, e);
 	case O_NAME: return set_name(o, arg, e);
+	case O_LABEL: return labels_add(&o->labels, arg, e);
 	case O_ENV: return add_env(o, arg, e);
 	case O_ENV_FILE: return add_word(&o->env_files, flag, arg, e);
 	case O_TIMEOUT: return take_time(flag, arg, &o->timeout, e);

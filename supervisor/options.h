@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "../policy-compiler/err.h"
+#include "labels.h"
 
 #define OPTIONS_MANY 256	/* roots, variables, descriptors: each */
 
@@ -47,6 +48,7 @@ struct options {
 	struct option_words env_files, credentials;
 	struct option_words egress, loopback_ports, publish_ports;
 	bool loopback, network;		/* --allow-… */
+	struct labels labels;
 	const char *widened;	/* the first flag that changes the policy's
 				 * grants or denies, or NULL */
 	bool no_sandbox;

@@ -16,6 +16,7 @@
 #include "cleanup.h"
 #include "named.h"
 #include "recorded.h"
+#include "result.h"
 
 void policy_hash(const char *text, size_t len, char hex[65])
 {
@@ -93,9 +94,11 @@ static int take(const struct json *root, const char *path,
 	char hex[65];
 	int ret;
 
-	if (!schema || strcmp(schema->text, "lh.result.v1") || !lacks)
+	/* What is taken of it is the same in the first version. */
+	if (!schema || !lacks || (strcmp(schema->text, RESULT_SCHEMA) &&
+				  strcmp(schema->text, "lh.result.v1")))
 		return err_set(e, -EINVAL, "--policy-from %s: not a result of "
-			       "lh-supervise (schema lh.result.v1)", path);
+			       "lh-supervise (schema " RESULT_SCHEMA ")", path);
 	if (!text || !hash)
 		return err_set(e, -EINVAL, "--policy-from %s: has no recorded "
 			       "policy (policy.resolved, policy.hash)", path);

@@ -12,6 +12,10 @@
 #include <unistd.h>
 
 #include "../policy-compiler/policy.h"
+#include "alert.h"
+#include "build_id.h"
+#include "call.h"
+#include "launch.h"
 #include "limits.h"
 #include "recorded.h"
 #include "result.h"
@@ -20,11 +24,40 @@
 
 #define SEND_WAIT_MS 5000
 
-static const char *const statuses[] = {
-	[RESULT_NOT_STARTED] = "not_started", [RESULT_EXITED] = "exited",
-	[RESULT_SIGNALED] = "signaled", [RESULT_TIMED_OUT] = "timed_out",
-	[RESULT_KILLED] = "killed",
-};
+/* An end of its own, and not a good one: what explains it best. */
+static const char *failure_word(const struct result *r)
+{
+	/* Not a signal that somebody sent. */
+	bool own = !r->signal || r->signal == SIGABRT ||
+		   r->signal == SIGSEGV || r->signal == SIGBUS;
+
+	if (r->usage.oom_kills && (own || r->signal == SIGKILL))
+		return "oom";
+	if (r->usage.pids_refused && own)
+		return "pids";
+	if (r->signal)
+		return "killed";
+	return r->denials && r->denials->alerts ? "permission_denied" : "error";
+}
+
+static const char *status_word(const struct result *r)
+{
+	switch (r->status) {
+	case RESULT_TIMED_OUT:
+		return "timed_out";
+	case RESULT_EXITED:
+		return r->exit_code ? failure_word(r) : "ok";
+	case RESULT_SIGNALED:
+		return failure_word(r);
+	case RESULT_NOT_STARTED:
+		if (r->exit_status != EXIT_OURS)
+			return failure_word(r);
+		break;
+	case RESULT_KILLED:
+		break;
+	}
+	return "supervisor_error";
+}
 
 const char *const confinement_names[] = {
 	[CONFINE_FULL] = "full", [CONFINE_PARTIAL] = "partial",
@@ -63,7 +96,7 @@ static void put_outcome(struct writer *w, const struct result *r)
 {
 	char signal_name[32];
 
-	writer_str(w, "status", statuses[r->status]);
+	writer_str(w, "status", status_word(r));
 	if (r->exit_code >= 0)
 		writer_int(w, "exit_code", r->exit_code);
 	else
@@ -152,13 +185,44 @@ static void put_engine(struct writer *w)
 	writer_open_map(w, "engine");
 	writer_str(w, "version", LH_VERSION);
 	writer_uint(w, "abi", LH_ABI);
+	writer_str(w, "build", LH_BUILD_ID);
 	writer_str(w, "kernel", uname(&u) ? NULL : u.release);
 	writer_close_map(w);
 }
 
+static void put_first(struct writer *w, const struct denials *d,
+		      const struct denials_first *first)
+{
+	const struct event *ev = first->ev;
+	char address[64];
+	size_t len;
+	const char *path = event_object(ev, &len);
+
+	event_address(ev, address, sizeof(address));
+	writer_open_map(w, NULL);
+	writer_uint(w, "seq", ev->d.seq);
+	writer_uint(w, "count", first->count);
+	writer_str(w, "alert", alert_word(ev));
+	writer_str(w, "mechanism", mechanism_name(ev->mechanism));
+	writer_str(w, "operation", event_operation(ev));
+	writer_str(w, "reason", event_reason(ev));
+	writer_str(w, "rule", denials_rule(d, ev));
+	if (len)
+		writer_bytes(w, "path", path, len);
+	if (ev->d.op == LH_OP_SYSCALL)
+		writer_str(w, "syscall", call_name(ev));
+	if (address[0]) {
+		writer_str(w, "address", address);
+		writer_uint(w, "port", ev->d.port);
+	}
+	writer_close_map(w);
+}
+
+/* Those that no honest start-up tries by itself come first, and alone. */
 static void put_denials(struct writer *w, const struct result *r)
 {
 	const struct denials *d = r->denials;
+	unsigned int i;
 	int m;
 
 	writer_open_map(w, "denials");
@@ -170,32 +234,13 @@ static void put_denials(struct writer *w, const struct result *r)
 	for (m = 0; m < MECHANISM_COUNT; m++)
 		writer_uint(w, mechanism_name(m), d ? d->by_mechanism[m] : 0);
 	writer_close_map(w);
+	writer_open_array(w, "first");
+	for (i = 0; d && i < d->first_count; i++)
+		put_first(w, d, &d->first[i]);
+	writer_close_array(w);
 	writer_close_map(w);
-}
-
-/* Something was refused that no honest start-up tries by itself. */
-static void put_alert(struct writer *w, const struct result *r)
-{
-	const struct denials *d = r->denials;
-	const struct event *ev = d ? d->first_alert : NULL;
-	const char *path;
-	size_t len;
-
-	writer_bool(w, "security_alert", ev != NULL);
-	if (!ev) {
-		writer_null(w, "first_alert");
-		return;
-	}
-	path = event_object(ev, &len);
-	writer_open_map(w, "first_alert");
-	writer_uint(w, "seq", ev->d.seq);
-	writer_str(w, "mechanism", mechanism_name(ev->mechanism));
-	writer_str(w, "operation", event_operation(ev));
-	writer_str(w, "reason", event_reason(ev));
-	writer_str(w, "rule", denials_rule(d, ev));
-	if (len)
-		writer_bytes(w, "path", path, len);
-	writer_close_map(w);
+	writer_str(w, "security_alert", d && d->first_count ?
+		   alert_word(d->first[0].ev) : NULL);
 }
 
 static void put_amount(struct writer *w, const char *key, uint64_t v)
@@ -231,9 +276,10 @@ char *result_line(const struct result *r, size_t *len)
 	unsigned int i;
 
 	writer_open_map(w, NULL);
-	writer_str(w, "schema", "lh.result.v1");
+	writer_str(w, "schema", RESULT_SCHEMA);
 	writer_str(w, "session", r->session);
 	writer_str(w, "name", r->name);
+	labels_write(w, r->labels);
 	put_outcome(w, r);
 	writer_str(w, "command", r->command);
 	put_policy(w, r->im);
@@ -255,7 +301,6 @@ char *result_line(const struct result *r, size_t *len)
 		writer_str(w, NULL, "seccomp");
 	writer_close_array(w);
 	put_denials(w, r);
-	put_alert(w, r);
 	hostexec_write(r->host_exec, w);
 	put_resources(w, r);
 	put_time(w, "started", &r->started);

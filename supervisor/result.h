@@ -16,9 +16,12 @@
 #include "denials.h"
 #include "hostexec.h"
 #include "identity.h"
+#include "labels.h"
 
 #define RESULT_NOTES_MAX 16
+#define RESULT_SCHEMA "lh.result.v2"
 
+/* How it ended; what that is called also depends on what was refused. */
 enum result_status {
 	RESULT_NOT_STARTED, RESULT_EXITED, RESULT_SIGNALED, RESULT_TIMED_OUT,
 	RESULT_KILLED,		/* by us: the reason is in .error */
@@ -50,6 +53,7 @@ struct result {
 	char error[512];	/* ours, or "" */
 	/* Borrowed; NULL where it did not come so far. */
 	const char *session, *name, *command;
+	const struct labels *labels;
 	const struct image *im;
 	const struct identity *id;
 	const struct denials *denials;

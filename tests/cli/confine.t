@@ -87,7 +87,7 @@ tree_only() { run env LH_SANDBOX="$1" "$lh" --result "$r" -- sh -c "$status_of";
 missing='r["refusal"]["source"] == "sandbox_mechanism" and
 	r["refusal"]["mechanism"] == "linux_bpf_lsm" and
 	r["refusal"]["availability"] in ("absent_on_host",
-	"entry_point_cannot_attach") and r["status"] == "not_started"'
+	"entry_point_cannot_attach") and r["status"] == "supervisor_error"'
 confined='r["sandbox"]["confinement"] == "full" and r["refusal"] is None'
 tree_only warn
 [ "$status" = 0 ] && grep -q '^NoNewPrivs:.1$' "$tmp/printed" &&

@@ -13,13 +13,13 @@ fi
 r=$tmp/out/r.json
 
 refuses 127 'nosuch' 'a command that is not there' \
-	"$lh" --result "$r" --name job -- nosuchcommand
-json "$r" 'r["schema"] == "lh.result.v1" and r["status"] == "not_started" and
+	"$lh" --result "$r" --name job --label a=1 --label b/c= -- nosuchcommand
+json "$r" 'r["schema"] == "lh.result.v2" and r["status"] == "error" and
 	r["exit_status"] == 127 and r["exit_code"] is None and
 	r["signal"] is None and "nosuch" in r["error"] and
-	r["name"] == "job" and r["policy"]["name"] == "worktree" and
+	r["name"] == "job" and r["labels"] == {"a": "1", "b/c": ""} and r["policy"]["name"] == "worktree" and
 	len(r["policy"]["hash"]) == 64 and r["denials"]["total"] == 0 and
-	r["security_alert"] is False and not r["timed_out"]'
+	r["security_alert"] is None and not r["timed_out"]'
 ok $? 'gives a whole result'
 run sh -c "exec '$lh' --status-fd 3 -- nosuchcommand 3>'$tmp/out/s.json'"
 json "$tmp/out/s.json" 'r["exit_status"] == 127'
@@ -32,7 +32,8 @@ ok $? '--json puts it on stderr'
 printf '{ "version": 2 }' >"$tmp/p.json"
 run "$lh" --policy "$tmp/p.json" --result "$r" -- true
 [ "$status" = 125 ] && json "$r" 'r["exit_status"] == 125 and
-	r["policy"] is None and "version" in r["error"]'
+	r["policy"] is None and "version" in r["error"] and
+	r["status"] == "supervisor_error"'
 ok $? 'a wrong policy gives one too'
 name=$(printf 'x\033\n"\\\377')
 run "$lh" --result "$r" -- "./$name"

@@ -67,8 +67,8 @@ records 'all(x["arch"] == "x86_64" and x["hook"] == "seccomp" and
 	("never" if x["errno"] == "EPERM" else "missing") for x in d)'
 ok $? 'and says who it was'
 json "$r" 'r["not_recorded"] == [] and r["denials"]["total"] >= 5 and
-	r["denials"]["lost"] == 0 and r["security_alert"] and
-	r["first_alert"]["operation"] == "syscall"'
+	r["denials"]["lost"] == 0 and r["security_alert"] == "SYSCALL_BLOCKED" and
+	r["denials"]["first"][0]["operation"] == "syscall"'
 ok $? 'the result counts them'
 calls 'call(425, 3, 0); call(3000)'
 json "$r" 'r["denials"]["total"] == 2 and not r["security_alert"]'
@@ -103,7 +103,7 @@ run python3 "$tmp/under.py" "$lh" -q --denials "$d" --result "$r" -- \
 	python3 -S now.py
 [ "$(cat "$tmp/printed")" = '1 38 0' ]
 ok $? 'under another listener: refused all the same'
-json "$r" 'r["not_recorded"] == ["seccomp"] and r["status"] == "exited"' &&
+json "$r" 'r["not_recorded"] == ["seccomp"] and r["status"] == "ok"' &&
 	! grep -qs '"syscall"' "$d"
 ok $? 'without records, and the result says so'
 calls 'print(listen(), ctypes.get_errno())'
@@ -115,7 +115,7 @@ ok $? 'a command that is not there'
 printf '#!/nonexistent\n' >"$tmp/ws/odd"
 chmod 755 "$tmp/ws/odd"
 run python3 "$tmp/under.py" "$lh" -q --result "$r" -- ./odd
-[ "$status" = 126 ] && json "$r" 'r["status"] == "not_started"'
+[ "$status" = 126 ] && json "$r" 'r["status"] == "error"'
 ok $? 'one that cannot be executed, also under another listener'
 
 done_testing

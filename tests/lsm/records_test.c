@@ -305,14 +305,15 @@ TEST_F(records, the_result_tells_how_it_ended)
 	ASSERT_EQ(EACCES, ask(&self->s, "open", "secret/key", "r"));
 	ASSERT_EQ(EACCES, ask(&self->s, "write", "lib/file", "x"));
 	EXPECT_EQ(0, session_end(&self->s));
-	EXPECT_STREQ("exited", json_member(name, "status"));
+	EXPECT_STREQ("ok", json_member(name, "status"));
 	EXPECT_STREQ("0", json_member(name, "exit_code"));
 	EXPECT_STREQ("null", json_member(name, "signal"));
 	EXPECT_STREQ("false", json_member(name, "timed_out"));
 	EXPECT_STREQ("2", json_member(name, "denials.total"));
 	EXPECT_STREQ("0", json_member(name, "denials.lost"));
 	EXPECT_STREQ("1", json_member(name, "denials.by_mechanism.write"));
-	EXPECT_STREQ("true", json_member(name, "security_alert"));
+	EXPECT_STREQ("PATH_TRAVERSAL_INTERCEPTED",
+		     json_member(name, "security_alert"));
 	EXPECT_EQ(64, strlen(json_member(name, "policy.hash")));
 	EXPECT_STREQ("os_hardened", json_member(name, "policy.profile"));
 	EXPECT_NE(NULL, json_member(name, "resources.wall_ns"));
