@@ -27,19 +27,8 @@ static const struct {
 
 void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 {
-	const struct policy_limits *l = &p->limits;
-	const struct {
-		uint64_t value;
-		enum policy_said said;
-	} limits[] = {
-		{ l->idle_time, SAID_IDLE_TIME },
-		{ l->capture_bytes, SAID_CAPTURE_BYTES },
-	};
 	size_t i;
 
-	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++)
-		if (limits[i].value != IMAGE_NO_LIMIT)
-			say(p, &p->said[limits[i].said], warn, "", d);
 	if (p->on_loss != LOSS_CONTINUE)
 		say(p, &p->said[SAID_ON_LOSS], warn, ", which goes on and "
 		    "counts", d);

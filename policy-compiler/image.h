@@ -114,6 +114,8 @@ struct image_limits {
 	uint64_t io;		/* bytes a second */
 	uint64_t open_files;	/* of a process */
 	uint64_t file_size;	/* bytes */
+	uint64_t idle_time;	/* nanoseconds */
+	uint64_t capture_bytes;	/* of stdout and of stderr */
 };				/* IMAGE_NO_LIMIT: none */
 
 struct image_array {

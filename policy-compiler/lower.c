@@ -391,6 +391,8 @@ static struct image lower_head(struct lower *l)
 			.io = p->limits.io,
 			.open_files = p->limits.open_files,
 			.file_size = p->limits.file_size,
+			.idle_time = p->limits.idle_time,
+			.capture_bytes = p->limits.capture_bytes,
 		},
 	};
 

@@ -30,7 +30,7 @@ enum stage {
 };
 
 static const char *const stages[] = {
-	[STAGE_DESCRIPTORS] = "closing descriptors",
+	[STAGE_DESCRIPTORS] = "setting descriptors",
 	[STAGE_DIRECTORY] = "entering the working directory",
 	[STAGE_LIMITS] = "setting limits",
 	[STAGE_CREDENTIALS] = "dropping credentials",
@@ -121,6 +121,9 @@ static int set_descriptors(const struct launch *l)
 {
 	unsigned int i;
 
+	for (i = 0; i < 3; i++)
+		if (l->stdio[i] >= 0 && dup2(l->stdio[i], i) < 0)
+			return -errno;
 	if (syscall(SYS_close_range, 3, ~0u, CLOSE_RANGE_CLOEXEC))
 		return -errno;
 	for (i = 0; i < l->keep_count; i++)

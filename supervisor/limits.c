@@ -27,6 +27,7 @@ static void rate_text(uint64_t n, char out[32])
 const struct limit limits[LIMITS] = {
 	LIMIT(wall_time, "wall time", "wall_ns", limit_time_text),
 	LIMIT(grace, "grace", "grace_ns", limit_time_text),
+	LIMIT(idle_time, "idle time", "idle_ns", limit_time_text),
 	LIMIT(memory, "memory", "memory_bytes", limit_size_text),
 	LIMIT(swap, "swap", "swap_bytes", limit_size_text),
 	LIMIT(pids, "pids", "pids", count_text),
@@ -34,6 +35,7 @@ const struct limit limits[LIMITS] = {
 	LIMIT(io, "io", "io_bytes_per_s", rate_text),
 	LIMIT(open_files, "open files", "open_files", count_text),
 	LIMIT(file_size, "file size", "file_size_bytes", limit_size_text),
+	LIMIT(capture_bytes, "capture", "capture_bytes", limit_size_text),
 };
 
 uint64_t limit_value(const struct limit *limit, const struct image_limits *l)

@@ -20,7 +20,7 @@ struct limit {
 	void (*text)(uint64_t value, char out[32]);
 };
 
-#define LIMITS 9
+#define LIMITS 11
 
 extern const struct limit limits[LIMITS];
 

@@ -151,6 +151,7 @@ static void run_free(struct run *r)
 	environment_free(&r->env);
 	load_free(&r->load);
 	identity_free(&r->id);
+	flow_free(&r->flow);
 	close_fd(&r->cwd);
 	close_fd(&r->signals);
 	close_fd(&r->result_fd);

@@ -20,8 +20,8 @@ enum id {
 	O_READ_ONLY, O_DENY,
 	O_CREDENTIAL, O_LOOPBACK, O_LOOPBACK_PORT, O_PUBLISH_PORT, O_SOCKET,
 	O_NETWORK, O_EGRESS, O_NO_SANDBOX, O_DENIALS, O_RESULT, O_STATUS_FD,
-	O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET, O_VERBOSE, O_VERSION,
-	O_HELP,
+	O_CAPTURE, O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET, O_VERBOSE,
+	O_VERSION, O_HELP,
 };
 
 struct option_row {
@@ -77,6 +77,8 @@ static const struct option_row rows[] = {
 	  "append the denials there (default: /var/log/lh/SESSION.jsonl)" },
 	{ "--result", 0, O_RESULT, "FILE", "write the result there, as JSON" },
 	{ "--status-fd", 0, O_STATUS_FD, "N", "the same, to descriptor N" },
+	{ "--capture", 0, O_CAPTURE, NULL,
+	  "stdout and stderr go into the result" },
 	{ "--keep-fd", 0, O_KEEP_FD, "N", "leave descriptor N to the command" },
 	{ "--dry-run", 0, O_DRY_RUN, NULL,
 	  "print what would be enforced, run nothing" },
@@ -90,7 +92,7 @@ static const struct option_row rows[] = {
 };
 
 /* Known to the documents, not to this version. */
-static const char *const later[] = { "--capture", "--attach", "--cpu" };
+static const char *const later[] = { "--attach", "--cpu" };
 
 void options_usage(FILE *f)
 {
@@ -296,6 +298,7 @@ static int take(enum id id, struct options *o, const char *flag,
 	case O_STATUS_FD:
 	case O_KEEP_FD: return take_fd(id, o, arg, e);
 	case O_NO_SANDBOX: o->no_sandbox = true; return 0;
+	case O_CAPTURE: o->capture = true; return 0;
 	case O_DRY_RUN: o->dry_run = true; return 0;
 	case O_JSON: o->json = true; return 0;
 	case O_QUIET: o->quiet = true; return 0;
@@ -409,6 +412,11 @@ static int check_together(const struct options *o, struct err *e)
 		return err_set(e, -EINVAL, "--no-sandbox and --policy-from: a "
 			       "recorded policy is applied whole, or not at "
 			       "all");
+	if (o->capture && !o->result && o->status_fd < 0 && !o->json &&
+	    !o->dry_run)
+		return err_set(e, -EINVAL, "--capture: the output would be "
+			       "lost: it is part of the result, so add "
+			       "--result, --status-fd or --json");
 	return 0;
 }
 

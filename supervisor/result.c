@@ -281,6 +281,7 @@ char *result_line(const struct result *r, size_t *len)
 	writer_str(w, "name", r->name);
 	labels_write(w, r->labels);
 	put_outcome(w, r);
+	flow_write(r->flow, w);
 	writer_str(w, "command", r->command);
 	put_policy(w, r->im);
 	put_user(w, r->id);

@@ -14,6 +14,7 @@
 #include "../policy-compiler/image.h"
 #include "cgroup.h"
 #include "denials.h"
+#include "flow.h"
 #include "hostexec.h"
 #include "identity.h"
 #include "labels.h"
@@ -65,6 +66,7 @@ struct result {
 	char *const *credentials;	/* lifted by --allow-credential */
 	unsigned int credential_count;
 	bool unheard;		/* the filter has no listener */
+	const struct flow *flow;	/* what the command wrote */
 	const struct hostexec *host_exec;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;

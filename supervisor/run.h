@@ -12,6 +12,7 @@
 #include "denials.h"
 #include "engine.h"
 #include "environment.h"
+#include "flow.h"
 #include "hostexec.h"
 #include "identity.h"
 #include "keeper.h"
@@ -46,6 +47,7 @@ struct run {
 	struct hostexec *host_exec;	/* NULL: no writable root */
 	struct book *book;	/* of what seccomp refused */
 	struct keeper keeper;
+	struct flow flow;
 	struct launch launch;
 	struct denials denials;
 
@@ -58,6 +60,7 @@ struct run {
 	.signals = -1, .cwd = -1, .registry = REGISTRY_NONE,		\
 	.group = CGROUP_NONE, .denials.fd = -1,				\
 	.launch = { .pidfd = -1, .gate = -1, .listener = -1 },		\
+	.flow = FLOW_NONE,						\
 	.keeper = { .pidfd = -1, .socket = -1, .child = -1 },		\
 	.result_fd = -1, .status_fd = -1,				\
 }

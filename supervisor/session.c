@@ -28,7 +28,10 @@
 #define FOLD_MS 100		/* equal system calls refused in it: one line */
 #define END_MS 30000		/* for killed processes to be gone */
 
-enum { SIGNALS, COMMAND, GATE, RING, KEEPER, WORDS, INPUTS };
+enum {
+	SIGNALS, COMMAND, GATE, RING, KEEPER, WORDS, FLOW,
+	INPUTS = FLOW + FLOW_STREAMS,
+};
 
 struct loop {
 	struct run *r;
@@ -218,8 +221,10 @@ static int turn(struct loop *l, struct err *e)
 	};
 	int status = 0;
 
+	flow_wait(&r->flow, p + FLOW);
 	if (poll(p, INPUTS, patience(l)) < 0)
 		return 0;	/* interrupted */
+	flow_go(&r->flow, p + FLOW);
 	if (p[GATE].revents)
 		status = take_outcome(l, e);
 	if (p[RING].revents || !patience(l))
@@ -255,6 +260,7 @@ static void end_rest(struct loop *l)
 		cgroup_empty(&r->group, 20);
 		drain(l);
 	}
+	flow_finish(&r->flow);
 	while (drain(l))
 		;
 }

@@ -172,17 +172,32 @@ static int make_places(struct run *r, struct err *e)
 	return ret;
 }
 
+/* Where the command writes: what resolve() grants it. */
+static int make_flow(struct run *r, struct err *e)
+{
+	uint64_t most = r->load.im->limits.capture_bytes;
+
+	if (!r->o.capture)
+		return 0;
+	r->result.flow = &r->flow;
+	return flow_capture(&r->flow, &r->id, most == IMAGE_NO_LIMIT ?
+			    FLOW_CAPTURE : most, e);
+}
+
 static int resolve(struct run *r, struct err *e)
 {
-	int stdio[3] = { 0, 1, 2 };
+	int stdio[3] = { 0, 1, 2 }, i, ret;
 	struct resolve_options o = {
 		.as = identity_as, .arg = &r->id, .temp_dir = r->temp,
 		.command = r->command, .stdio = stdio,
 		.kept = r->o.keep_fd, .kept_count = r->o.keep_fd_count,
 		.cgroup_dir = r->group.path, .policy_file = r->load.file,
 	};
-	int ret = table_resolve(r->load.im, &o, &r->table, e);
 
+	for (i = 0; i < 3; i++)
+		if (r->flow.command[i] >= 0)
+			stdio[i] = r->flow.command[i];
+	ret = table_resolve(r->load.im, &o, &r->table, e);
 	identity_as(RESOLVE_AS_SELF, &r->id);
 	r->resolved = !ret;
 	return ret;
@@ -338,6 +353,7 @@ static int start_command(struct run *r, struct err *e)
 	r->launch.envp = r->env.vars;
 	r->launch.cwd = r->cwd;
 	r->launch.cgroup = r->group.dir;
+	r->launch.stdio = r->flow.command;
 	r->launch.keep = r->o.keep_fd;
 	r->launch.keep_count = r->o.keep_fd_count;
 	r->launch.mask = &r->mask;
@@ -347,8 +363,7 @@ static int start_command(struct run *r, struct err *e)
 	ret = launch_fork(&r->launch, e);
 	/* The child's alone now: without it the keeper would wait. */
 	close_fd(&r->keeper.child);
-	if (!ret)
-		ret = cgroup_attach(&r->group, r->launch.pid, e);
+	flow_started(&r->flow);
 	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
 	if (!ret)
@@ -412,6 +427,8 @@ int run_start(struct run *r, struct err *e)
 		ret = sweep(r, e);
 	if (!ret)
 		ret = make_places(r, e);
+	if (!ret)
+		ret = make_flow(r, e);
 	if (!ret && is_confined(r))
 		ret = resolve(r, e);
 	if (!ret)

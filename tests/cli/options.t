@@ -61,6 +61,8 @@ refuses 125 '--no-sandbox and --policy-from: ' '--no-sandbox --policy-from' \
 	"$lh" --no-sandbox --policy-from x -- true
 refuses 125 'one policy at a time' '--policy --policy-from' \
 	"$lh" --policy agent --policy-from x -- true
+refuses 125 'would be lost' '--capture without a result' \
+	"$lh" --capture -- true
 for fd in 0 1 2; do
 	refuses 125 "the command's own" "--status-fd $fd" \
 		"$lh" --status-fd $fd -- true
@@ -75,7 +77,7 @@ refuses 125 'Bad file descriptor' 'a descriptor that is closed' \
 	"$lh" --dry-run --status-fd 99 -- true
 refuses 125 'Bad file descriptor' 'keeping one that is closed' \
 	"$lh" --dry-run --keep-fd 99 -- true
-for flag in --capture --attach --cpu; do
+for flag in --attach --cpu; do
 	refuses 125 "$flag: not supported" "$flag is refused by name" \
 		"$lh" $flag x -- true
 done

@@ -17,6 +17,9 @@ chmod 777 "$tmp/ws" "$tmp/out"
 lh=$tmp/lh-supervise
 count=0
 failed=0
+# How a session starts here: in a guest confined, elsewhere what is left of it.
+how=--no-sandbox
+[ ! -d /run/lh-vm ] || how="--user lh-test --denials $tmp/out/denials"
 
 # ok STATUS NAME: one line of TAP, with what the last run said on failure.
 ok() {

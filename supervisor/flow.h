@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What flows between the command and its caller by way of the supervisor; by
+ * default nothing does, and the command has the caller's own descriptors.
+ */
+#ifndef LH_FLOW_H
+#define LH_FLOW_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "../policy-compiler/err.h"
+#include "identity.h"
+#include "stream.h"
+#include "writer.h"
+
+#define FLOW_CAPTURE (64u << 10)	/* bytes kept, where nobody says */
+
+enum { FLOW_OUT, FLOW_ERR, FLOW_STREAMS };
+
+struct flow {
+	bool kept;		/* for the result */
+	struct stream stream[FLOW_STREAMS];
+	int command[3];		/* to be its 0 to 2; -1: the caller's own */
+};
+
+#define FLOW_NONE {							\
+	.stream = { STREAM_NONE, STREAM_NONE }, .command = { -1, -1, -1 }, \
+}
+
+/* Standard output and error are kept, @most bytes of each. */
+int flow_capture(struct flow *f, const struct identity *id, uint64_t most,
+		 struct err *e);
+/* The command has its ends. */
+void flow_started(struct flow *f);
+/* What to wait for, and, after poll(), what to do: true if output came. */
+void flow_wait(const struct flow *f, struct pollfd p[FLOW_STREAMS]);
+bool flow_go(struct flow *f, const struct pollfd p[FLOW_STREAMS]);
+/* After the session's last process: all that was written is taken. */
+void flow_finish(struct flow *f);
+/* Members of the result; @f may be NULL. */
+void flow_write(const struct flow *f, struct writer *w);
+void flow_free(struct flow *f);
+
+#endif
