@@ -8,10 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "flow.h"
+#include "say.h"
 
 /* A pipe from the command's descriptor @fd to @s. */
 static int make_pipe(struct flow *f, int fd, struct stream *s,
@@ -37,11 +40,40 @@ int flow_capture(struct flow *f, const struct identity *id, uint64_t most,
 
 	f->kept = true;
 	for (i = 0; !ret && i < FLOW_STREAMS; i++) {
-		f->stream[i].keep = true;
 		f->stream[i].most = most;
 		ret = make_pipe(f, STDOUT_FILENO + i, &f->stream[i], id);
 	}
 	return ret ? err_sys(e, ret, "--capture") : 0;
+}
+
+/* Then what is written to them keeps its order. */
+static bool are_one(int fd, int other)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !fstat(other, &b) && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+static int pass(struct flow *f, int fd, const struct identity *id)
+{
+	struct stream *s = &f->stream[fd - STDOUT_FILENO];
+
+	stream_to(s, fd);
+	return s->to < 0 ? -errno : make_pipe(f, fd, s, id);
+}
+
+int flow_pass(struct flow *f, const struct identity *id, struct err *e)
+{
+	int ret = pass(f, STDOUT_FILENO, id);
+
+	if (!ret && are_one(STDOUT_FILENO, STDERR_FILENO)) {
+		f->command[2] = fcntl(f->command[1], F_DUPFD_CLOEXEC, 3);
+		ret = f->command[2] < 0 ? -errno : 0;
+	} else if (!ret) {
+		ret = pass(f, STDERR_FILENO, id);
+	}
+	return ret ? err_sys(e, ret, "the command's output") : 0;
 }
 
 void flow_started(struct flow *f)
@@ -57,38 +89,59 @@ void flow_wait(const struct flow *f, struct pollfd p[FLOW_STREAMS])
 	int i;
 
 	for (i = 0; i < FLOW_STREAMS; i++)
-		p[i] = (struct pollfd){ f->stream[i].from, POLLIN, 0 };
+		p[i] = stream_poll(&f->stream[i]);
 }
 
 bool flow_go(struct flow *f, const struct pollfd p[FLOW_STREAMS])
 {
-	bool came = false;
+	bool moved = false;
 	int i;
 
 	for (i = 0; i < FLOW_STREAMS; i++)
 		if (p[i].revents)
-			came |= stream_take(&f->stream[i]);
-	return came;
+			moved |= stream_move(&f->stream[i]);
+	return moved;
 }
 
-/* Whoever is outside and goes on writing is not listened to for ever. */
-static void take_rest(struct stream *s)
+bool flow_waits(const struct flow *f)
 {
-	int held = fcntl(s->from, F_GETPIPE_SZ);
-	uint64_t end = s->total + (held > 0 ? held : 0);
-
-	while (s->from >= 0 && s->total < end)
-		if (!stream_take(s))
-			return;
+	return stream_waits(&f->stream[FLOW_OUT]) ||
+	       stream_waits(&f->stream[FLOW_ERR]);
 }
 
-void flow_finish(struct flow *f)
+bool flow_finish(struct flow *f)
 {
+	bool all = true;
 	int i;
 
-	for (i = 0; i < FLOW_STREAMS; i++)
-		if (f->stream[i].from >= 0)
-			take_rest(&f->stream[i]);
+	for (i = 0; i < FLOW_STREAMS; i++) {
+		struct stream *s = &f->stream[i];
+
+		if (!s->last)
+			stream_end(s);
+		while (stream_move(s))
+			;
+		all &= s->from < 0 && !stream_waits(s);
+	}
+	return all;
+}
+
+void flow_say(const struct flow *f)
+{
+	static const char *const names[] = {
+		[FLOW_OUT] = "standard output", [FLOW_ERR] = "standard error",
+	};
+	int i;
+
+	for (i = 0; i < FLOW_STREAMS; i++) {
+		const struct stream *s = &f->stream[i];
+
+		/* Who closed it knows. */
+		if (s->error && s->error != EPIPE)
+			say("%s: %s", names[i], strerror(s->error));
+		else if (stream_waits(s))
+			say("%s: nobody read the rest of it", names[i]);
+	}
 }
 
 static void write_stream(const struct stream *s, const char *name,

@@ -32,13 +32,22 @@ struct flow {
 /* Standard output and error are kept, @most bytes of each. */
 int flow_capture(struct flow *f, const struct identity *id, uint64_t most,
 		 struct err *e);
+/* They are passed on to the caller's. */
+int flow_pass(struct flow *f, const struct identity *id, struct err *e);
 /* The command has its ends. */
 void flow_started(struct flow *f);
-/* What to wait for, and, after poll(), what to do: true if output came. */
+/* What to wait for, and, after poll(), what to do: true if output moved. */
 void flow_wait(const struct flow *f, struct pollfd p[FLOW_STREAMS]);
 bool flow_go(struct flow *f, const struct pollfd p[FLOW_STREAMS]);
-/* After the session's last process: all that was written is taken. */
-void flow_finish(struct flow *f);
+/* Output came that the caller has not taken yet. */
+bool flow_waits(const struct flow *f);
+/*
+ * After the session's last process: take what it wrote, as far as nobody has
+ * to be waited for; true when that is all.
+ */
+bool flow_finish(struct flow *f);
+/* Say what the caller did not get, and why. */
+void flow_say(const struct flow *f);
 /* Members of the result; @f may be NULL. */
 void flow_write(const struct flow *f, struct writer *w);
 void flow_free(struct flow *f);

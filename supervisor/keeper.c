@@ -114,25 +114,31 @@ static void end_session(const struct keeper_job *job)
 	_exit(0);
 }
 
-static void time_is_over(struct watch *w)
+static void ask_to_end(struct watch *w)
 {
 	const struct keeper_job *job = w->job;
 	char word = KEEPER_OVER;
-	uint64_t times;
 
-	if (read(w->clock, &times, sizeof(times)) < 0)
-		return;
-	if (w->warned) {
-		cgroup_kill(job->group);
-		set_clock(w->clock, 200000000);	/* again: forks race */
-		return;
-	}
 	w->warned = true;
 	send(w->words, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	cgroup_signal(job->group, SIGTERM);
 	cgroup_signal(job->group, SIGCONT);	/* a stopped one hears it too */
 	if (set_clock(w->clock, job->grace == UINT64_MAX ? 0 : job->grace))
 		cgroup_kill(job->group);
+}
+
+static void time_is_over(struct watch *w)
+{
+	uint64_t times;
+
+	if (read(w->clock, &times, sizeof(times)) < 0)
+		return;
+	if (!w->warned) {
+		ask_to_end(w);
+		return;
+	}
+	cgroup_kill(w->job->group);
+	set_clock(w->clock, 200000000);	/* again: forks race */
 }
 
 static void take_word(struct watch *w)
@@ -152,6 +158,8 @@ static void take_word(struct watch *w)
 		    set_clock(w->clock, w->job->wall_time))
 			end_session(w->job);
 	}
+	if (word == KEEPER_IDLE && !w->warned)
+		ask_to_end(w);
 }
 
 static void take_listener(struct watch *w)

@@ -20,8 +20,9 @@
 
 /* One byte each way over the socket pair. */
 #define KEEPER_START 'S'	/* to it: the command runs, start the clock */
+#define KEEPER_IDLE 'I'		/* to it: idle for too long, end it likewise */
 #define KEEPER_DONE 'D'		/* to it: nothing is left, go */
-#define KEEPER_OVER 'T'		/* from it: wall time over, SIGTERM sent */
+#define KEEPER_OVER 'T'		/* from it: time is over, SIGTERM sent */
 #define KEEPER_NEWS 'R'		/* from it: look into the book, soon */
 #define KEEPER_FULL 'F'		/* from it: now */
 

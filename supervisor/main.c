@@ -55,7 +55,10 @@ static void say_end(const struct run *r)
 	if (r->o.quiet)
 		return;
 	if (res->timed_out)
-		say("the wall time is over; the session was ended");
+		say("%s; the session was ended", res->idle ?
+		    "nothing was written for the idle time" :
+		    "the wall time is over");
+	flow_say(&r->flow);
 	if (res->usage.oom_kills)
 		say("the memory limit was reached: %llu process(es) killed",
 		    (unsigned long long)res->usage.oom_kills);

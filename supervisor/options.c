@@ -113,7 +113,7 @@ void options_usage(FILE *f)
 			r->help ? r->help : "(the same)");
 	}
 	fprintf(f, "\nExit status: the command's own; 128+N by signal N; 124 "
-		"wall time over;\n125 not run or not finished under the policy;"
+		"time over;\n125 not run or not finished under the policy;"
 		" 126 not executable; 127 not found.\n");
 }
 

@@ -45,6 +45,8 @@ static const char *status_word(const struct result *r)
 	switch (r->status) {
 	case RESULT_TIMED_OUT:
 		return "timed_out";
+	case RESULT_IDLE:
+		return "idle";
 	case RESULT_EXITED:
 		return r->exit_code ? failure_word(r) : "ok";
 	case RESULT_SIGNALED:

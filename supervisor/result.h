@@ -26,6 +26,7 @@
 enum result_status {
 	RESULT_NOT_STARTED, RESULT_EXITED, RESULT_SIGNALED, RESULT_TIMED_OUT,
 	RESULT_KILLED,		/* by us: the reason is in .error */
+	RESULT_IDLE,
 };
 
 /* What stands between the command and the machine. */
@@ -49,7 +50,8 @@ struct result {
 	enum result_status status;
 	int exit_code;		/* of the command; -1: none */
 	int signal;		/* that ended it; 0: none */
-	bool timed_out;
+	bool timed_out;		/* by the wall's time, or .idle */
+	bool idle;
 	int exit_status;	/* lh-supervise's own */
 	char error[512];	/* ours, or "" */
 	/* Borrowed; NULL where it did not come so far. */

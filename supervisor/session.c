@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@
 
 #define DRAIN_MAX 1024		/* records between two looks at the rest */
 #define FOLD_MS 100		/* equal system calls refused in it: one line */
+#define HAND_MS 5000		/* a reader that takes nothing more */
 #define END_MS 30000		/* for killed processes to be gone */
 
 enum {
@@ -41,6 +43,9 @@ struct loop {
 	struct timespec told;
 	bool exited;
 	struct timespec begun;	/* CLOCK_BOOTTIME */
+	struct timespec moved;	/* CLOCK_MONOTONIC: output did, or began to */
+	bool idle;		/* for too long; the keeper is told */
+	int ended_by;		/* a signal to us that asks for our end */
 };
 
 static int take_record(void *arg, void *data, size_t size)
@@ -128,7 +133,8 @@ static void command_exited(struct loop *l)
 		res->signal = si.si_status;
 	if (res->status == RESULT_KILLED)
 		return;
-	res->status = res->timed_out ? RESULT_TIMED_OUT :
+	res->status = res->idle ? RESULT_IDLE :
+		      res->timed_out ? RESULT_TIMED_OUT :
 		      res->signal ? RESULT_SIGNALED : RESULT_EXITED;
 }
 
@@ -144,6 +150,11 @@ static void take_signals(struct loop *l)
 	while (read(l->r->signals, &s, sizeof(s)) == sizeof(s)) {
 		bool stop = s.ssi_signo == SIGTSTP || s.ssi_signo == SIGTTIN;
 
+		if (s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM ||
+		    s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT)
+			l->ended_by = s.ssi_signo;
+		if (s.ssi_signo == SIGCONT)
+			clock_gettime(CLOCK_MONOTONIC, &l->moved);
 		if (s.ssi_signo == SIGCHLD) {
 			keeper_wake(&l->r->keeper);
 			continue;
@@ -172,11 +183,11 @@ static int take_outcome(struct loop *l, struct err *e)
 	return status;
 }
 
-static int64_t since_ms(const struct timespec *t)
+static int64_t since_ms(clockid_t clock, const struct timespec *t)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
+	clock_gettime(clock, &now);
 	return (now.tv_sec - t->tv_sec) * 1000LL +
 	       (now.tv_nsec - t->tv_nsec) / 1000000;
 }
@@ -188,6 +199,7 @@ static void take_word(struct loop *l)
 
 	if (word == KEEPER_OVER) {
 		r->result.timed_out = true;
+		r->result.idle = l->idle;
 	} else if (word == KEEPER_NEWS && !l->news) {
 		l->news = true;
 		clock_gettime(CLOCK_BOOTTIME, &l->told);
@@ -202,9 +214,40 @@ static void take_word(struct loop *l)
 /* How long the news may wait for more of its kind; -1: there are none. */
 static int patience(const struct loop *l)
 {
-	int64_t waited = l->news ? since_ms(&l->told) : 0;
+	int64_t waited = l->news ? since_ms(CLOCK_BOOTTIME, &l->told) : 0;
 
 	return !l->news ? -1 : waited < FOLD_MS ? FOLD_MS - waited : 0;
+}
+
+/*
+ * How long it may go on without output; -1: for ever. While output waits for
+ * its reader it is the reader who is idle.
+ */
+static int quiet_left(const struct loop *l)
+{
+	uint64_t most = l->r->load.im->limits.idle_time;
+	int64_t waited;
+
+	if (most == IMAGE_NO_LIMIT || l->idle || flow_waits(&l->r->flow))
+		return -1;
+	waited = since_ms(CLOCK_MONOTONIC, &l->moved);
+	most = (most + 999999) / 1000000;
+	if (waited >= (int64_t)most)
+		return 0;
+	return most - waited < INT_MAX ? (int)(most - waited) : INT_MAX;
+}
+
+static void look_if_idle(struct loop *l)
+{
+	if (quiet_left(l))
+		return;
+	l->idle = true;
+	keeper_tell(&l->r->keeper, KEEPER_IDLE);
+}
+
+static int shorter(int a, int b)
+{
+	return a < 0 || (b >= 0 && b < a) ? b : a;
 }
 
 static int turn(struct loop *l, struct err *e)
@@ -222,9 +265,10 @@ static int turn(struct loop *l, struct err *e)
 	int status = 0;
 
 	flow_wait(&r->flow, p + FLOW);
-	if (poll(p, INPUTS, patience(l)) < 0)
+	if (poll(p, INPUTS, shorter(patience(l), quiet_left(l))) < 0)
 		return 0;	/* interrupted */
-	flow_go(&r->flow, p + FLOW);
+	if (flow_go(&r->flow, p + FLOW))
+		clock_gettime(CLOCK_MONOTONIC, &l->moved);
 	if (p[GATE].revents)
 		status = take_outcome(l, e);
 	if (p[RING].revents || !patience(l))
@@ -244,6 +288,7 @@ static int turn(struct loop *l, struct err *e)
 		if (!status)
 			command_exited(l);
 	}
+	look_if_idle(l);
 	facts_denials(&r->registry, denials_so_far(r));
 	return status;
 }
@@ -256,13 +301,48 @@ static void end_rest(struct loop *l)
 
 	clock_gettime(CLOCK_BOOTTIME, &from);
 	while (cgroup_populated(&r->group) == 1 &&
-	       since_ms(&from) < END_MS) {
+	       since_ms(CLOCK_BOOTTIME, &from) < END_MS) {
 		cgroup_empty(&r->group, 20);
 		drain(l);
 	}
-	flow_finish(&r->flow);
 	while (drain(l))
 		;
+}
+
+/*
+ * What the caller has not read yet. A reader has as long as the session had,
+ * or till somebody asks us to end; after that, as long as it goes on reading.
+ */
+static void hand_over(struct loop *l)
+{
+	struct run *r = l->r;
+	bool over = r->result.timed_out;
+
+	l->ended_by = 0;
+	clock_gettime(CLOCK_MONOTONIC, &l->moved);
+	while (!flow_finish(&r->flow)) {
+		struct pollfd p[FLOW_STREAMS + 2];
+		int word;
+
+		if (over && since_ms(CLOCK_MONOTONIC, &l->moved) >= HAND_MS)
+			return;
+		flow_wait(&r->flow, p);
+		p[FLOW_STREAMS] = (struct pollfd){ r->signals, POLLIN, 0 };
+		p[FLOW_STREAMS + 1] = (struct pollfd){
+			over ? -1 : r->keeper.socket, POLLIN, 0 };
+		if (poll(p, FLOW_STREAMS + 2, over ? HAND_MS : -1) < 0)
+			continue;
+		if (flow_go(&r->flow, p))
+			clock_gettime(CLOCK_MONOTONIC, &l->moved);
+		if (p[FLOW_STREAMS].revents)
+			take_signals(l);
+		if (p[FLOW_STREAMS + 1].revents) {
+			word = keeper_hear(&r->keeper);
+			over = word < 0 || word == KEEPER_OVER;
+		}
+		if (l->ended_by)
+			return;
+	}
 }
 
 static void count(struct loop *l)
@@ -285,7 +365,7 @@ static int exit_status(const struct result *res)
 	switch (res->status) {
 	case RESULT_EXITED: return res->exit_code;
 	case RESULT_SIGNALED: return 128 + res->signal;
-	case RESULT_TIMED_OUT: return EXIT_TIMED_OUT;
+	case RESULT_TIMED_OUT: case RESULT_IDLE: return EXIT_TIMED_OUT;
 	default: return EXIT_OURS;
 	}
 }
@@ -296,6 +376,7 @@ int run_follow(struct run *r, struct err *e)
 	int status = 0;
 
 	clock_gettime(CLOCK_BOOTTIME, &l.begun);
+	clock_gettime(CLOCK_MONOTONIC, &l.moved);
 	if (r->engine)
 		l.ring = ring_buffer__new(r->es.ring_fd, take_record, &l, NULL);
 	if (r->engine && !l.ring) {
@@ -306,6 +387,7 @@ int run_follow(struct run *r, struct err *e)
 		status = turn(&l, e);
 	end_rest(&l);
 	count(&l);
+	hand_over(&l);
 	hostexec_end(r->host_exec, &r->id);
 	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);

@@ -178,7 +178,8 @@ static int make_flow(struct run *r, struct err *e)
 	uint64_t most = r->load.im->limits.capture_bytes;
 
 	if (!r->o.capture)
-		return 0;
+		return r->load.im->limits.idle_time == IMAGE_NO_LIMIT ? 0 :
+		       flow_pass(&r->flow, &r->id, e);
 	r->result.flow = &r->flow;
 	return flow_capture(&r->flow, &r->id, most == IMAGE_NO_LIMIT ?
 			    FLOW_CAPTURE : most, e);

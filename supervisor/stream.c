@@ -1,15 +1,71 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bytes that flow one way through the supervisor.
+ * Bytes that flow one way through the supervisor. Whoever is at the other end
+ * of a descriptor that the caller gave shares its flags with us, so none is
+ * changed: what can be is opened anew, without blocking.
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "stream.h"
+
+/* Opened anew it would be another terminal. */
+static bool is_ptmx(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 2);
+}
+
+/* *anew: it does not block. */
+static int copy(int fd, int mode, bool *socket, bool *anew)
+{
+	struct stat st = {};
+	char path[32];
+	int own = -1;
+
+	fstat(fd, &st);
+	*socket = S_ISSOCK(st.st_mode);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_ptmx(&st)))
+		own = open(path, mode | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	*anew = own >= 0;
+	return *anew ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+}
+
+void stream_from(struct stream *s, int fd)
+{
+	bool anew;
+
+	s->from = copy(fd, O_RDONLY, &s->from_socket, &anew);
+}
+
+void stream_to(struct stream *s, int fd)
+{
+	bool anew;
+
+	s->to = copy(fd, O_WRONLY, &s->to_socket, &anew);
+	s->to_blocks = !anew && !s->to_socket;
+}
+
+bool stream_waits(const struct stream *s)
+{
+	return s->to >= 0 && s->at < s->len;
+}
+
+struct pollfd stream_poll(const struct stream *s)
+{
+	return stream_waits(s) ? (struct pollfd){ s->to, POLLOUT, 0 } :
+				 (struct pollfd){ s->from, POLLIN, 0 };
+}
 
 /* Room for @want bytes, as far as there may be and is. */
 static size_t make_room(struct stream *s, size_t want)
@@ -45,22 +101,90 @@ static void keep(struct stream *s, const char *part, size_t n)
 	s->len += n;
 }
 
-bool stream_take(struct stream *s)
+/* Nobody takes it: who writes shall see it, as if there were none of us. */
+static void give_up(struct stream *s, int error)
+{
+	s->error = error;
+	s->at = s->len = 0;
+	close_fd(&s->from);
+	close_fd(&s->to);
+}
+
+static ssize_t get(const struct stream *s, char *part, size_t n)
+{
+	return s->from_socket ? recv(s->from, part, n, MSG_DONTWAIT) :
+				read(s->from, part, n);
+}
+
+static ssize_t put(const struct stream *s, const char *part, size_t n)
+{
+	struct pollfd ready = { s->to, POLLOUT, 0 };
+
+	if (s->to_socket)
+		return send(s->to, part, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (s->to_blocks && poll(&ready, 1, 0) != 1) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return write(s->to, part, s->to_blocks && n > PIPE_BUF ? PIPE_BUF : n);
+}
+
+static bool is_for_now(int err)
+{
+	return err == EAGAIN || err == EINTR;
+}
+
+static bool take(struct stream *s)
 {
 	char part[STREAM_PART];
-	ssize_t n = read(s->from, part, sizeof(part));
+	ssize_t n = s->last && s->total >= s->end ? 0 :
+		    get(s, part, sizeof(part));
 
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n < 0 && is_for_now(errno) && !s->last)
 		return false;
 	if (n <= 0) {
 		close_fd(&s->from);
 		return false;
 	}
-	/* What follows a gap is no part of what is kept. */
-	if (!stream_cut(s))
+	if (s->to >= 0) {
+		s->most = STREAM_PART;
+		s->at = s->len = 0;
 		keep(s, part, n);
+		if (s->len < (size_t)n)
+			give_up(s, ENOMEM);
+	} else if (!stream_cut(s)) {
+		/* What follows a gap is no part of what is kept. */
+		keep(s, part, n);
+	}
 	s->total += n;
 	return true;
+}
+
+static bool give(struct stream *s)
+{
+	ssize_t n = put(s, s->data + s->at, s->len - s->at);
+
+	if (n < 0 && !is_for_now(errno))
+		give_up(s, errno);
+	if (n > 0)
+		s->at += n;
+	return n > 0;
+}
+
+bool stream_move(struct stream *s)
+{
+	if (stream_waits(s))
+		return give(s);
+	return s->from >= 0 && take(s);
+}
+
+void stream_end(struct stream *s)
+{
+	int held = fcntl(s->from, F_GETPIPE_SZ);
+
+	/* Whoever is outside and writes on is not listened to for ever. */
+	s->last = true;
+	s->end = s->total + (held > 0 ? held : 1 << 16);
 }
 
 bool stream_cut(const struct stream *s)
@@ -89,6 +213,7 @@ size_t stream_text(const struct stream *s)
 void stream_free(struct stream *s)
 {
 	close_fd(&s->from);
+	close_fd(&s->to);
 	free(s->data);
 	s->data = NULL;
 }

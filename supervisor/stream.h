@@ -8,6 +8,7 @@
 #ifndef LH_STREAM_H
 #define LH_STREAM_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,18 +16,31 @@
 #define STREAM_PART 16384	/* read at a time */
 
 struct stream {
-	int from;		/* not blocking; owned; -1: at its end */
-	bool keep;		/* in .data, the first .most bytes */
-	uint64_t most;
-	char *data;
-	size_t room, len;
+	int from;		/* owned; -1: at its end */
+	int to;			/* owned; -1: kept */
+	bool from_socket, to_socket;
+	bool to_blocks;		/* in a write longer than PIPE_BUF */
+	bool last;		/* no more than .end, and what is there */
+	uint64_t end;
+	int error;		/* why nobody takes it any more; 0: they do */
+	uint64_t most;		/* that is kept */
+	char *data;		/* the first bytes; or what waits */
+	size_t room, at, len;
 	uint64_t total;		/* bytes that came */
 };
 
-#define STREAM_NONE { .from = -1 }
+#define STREAM_NONE { .from = -1, .to = -1 }
 
-/* Read what is there, one part: true if something came. */
-bool stream_take(struct stream *s);
+/* A copy of @fd that does not block, or as good a one as there can be. */
+void stream_from(struct stream *s, int fd);
+void stream_to(struct stream *s, int fd);
+/* Something was read that nobody has taken yet. */
+bool stream_waits(const struct stream *s);
+/* What to wait for, and, where that came, to do: true if bytes moved. */
+struct pollfd stream_poll(const struct stream *s);
+bool stream_move(struct stream *s);
+/* Nobody inside writes any more: no more than what is there already. */
+void stream_end(struct stream *s);
 /* Was some of it not kept? */
 bool stream_cut(const struct stream *s);
 /* The length of what is kept without half a character at its cut. */
