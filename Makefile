@@ -30,7 +30,7 @@ LD_ALL = $(CC) $(CFLAGS) $(SANFLAGS) $(LDFLAGS)
 DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev libyajl-dev \
 	libmd-dev libcgroup-dev libcap-dev libelf-dev zlib1g-dev git python3 python3-jsonschema \
 	perl procps qemu-system-x86 qemu-system-common busybox-static cpio kmod xz-utils zstd \
-	lz4 e2fsprogs xfsprogs btrfs-progs dosfstools bindfs openssh-client rsync vim-tiny ripgrep patch curl wget iproute2 \
+	lz4 e2fsprogs xfsprogs btrfs-progs dosfstools bindfs openssh-client rsync vim-tiny ripgrep less patch curl wget iproute2 \
 	$(if $(filter workloads,$(MAKECMDGOALS)),$(shell tests/workloads/workloads.t --packages)) \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 # Goals that must work on a bare machine install what they need first.

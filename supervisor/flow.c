@@ -39,7 +39,7 @@ int flow_capture(struct flow *f, const struct identity *id, uint64_t most,
 	int i, ret = 0;
 
 	f->kept = true;
-	for (i = 0; !ret && i < FLOW_STREAMS; i++) {
+	for (i = 0; !ret && i < FLOW_OUTPUTS; i++) {
 		f->stream[i].most = most;
 		ret = make_pipe(f, STDOUT_FILENO + i, &f->stream[i], id);
 	}
@@ -76,6 +76,64 @@ int flow_pass(struct flow *f, const struct identity *id, struct err *e)
 	return ret ? err_sys(e, ret, "the command's output") : 0;
 }
 
+/* The session's terminal has two ends for us, and the command up to three. */
+static int connect_terminal(struct flow *f, bool replaced[3], uint64_t most)
+{
+	struct stream *out = &f->stream[FLOW_OUT], *in = &f->stream[FLOW_IN];
+	int fd;
+
+	for (fd = 0; fd < 3; fd++) {
+		if (!replaced[fd])
+			continue;
+		f->command[fd] = fcntl(f->terminal.slave, F_DUPFD_CLOEXEC, 3);
+		if (f->command[fd] < 0)
+			return -errno;
+	}
+	out->from = fcntl(f->terminal.master, F_DUPFD_CLOEXEC, 3);
+	out->most = most;
+	if (!most)
+		stream_to(out, STDOUT_FILENO);
+	if (out->from < 0 || (!most && out->to < 0))
+		return -errno;
+	if (!replaced[0])
+		return 0;
+	stream_from(in, STDIN_FILENO);
+	in->to = fcntl(f->terminal.master, F_DUPFD_CLOEXEC, 3);
+	return in->from < 0 || in->to < 0 ? -errno : 0;
+}
+
+int flow_terminal(struct flow *f, const struct identity *id, bool all,
+		  uint64_t most, struct err *e)
+{
+	bool replaced[3], raw;
+	int fd, ret;
+
+	for (fd = 0; fd < 3; fd++)
+		replaced[fd] = all || isatty(fd);
+	raw = !most && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	ret = terminal_open(&f->terminal, id, raw, e);
+	if (ret)
+		return ret;
+	f->kept = most;
+	f->shown = true;
+	ret = connect_terminal(f, replaced, most);
+	if (!ret && !replaced[STDERR_FILENO])
+		ret = pass(f, STDERR_FILENO, id);
+	return ret ? err_sys(e, ret, "the session's terminal") : 0;
+}
+
+void flow_enter(struct flow *f)
+{
+	terminal_enter(&f->terminal);
+	f->listens = !isatty(STDIN_FILENO) || terminal_is_ours(STDIN_FILENO);
+}
+
+void flow_leave(struct flow *f)
+{
+	terminal_leave(&f->terminal);
+	f->listens = false;
+}
+
 void flow_started(struct flow *f)
 {
 	int i;
@@ -90,16 +148,41 @@ void flow_wait(const struct flow *f, struct pollfd p[FLOW_STREAMS])
 
 	for (i = 0; i < FLOW_STREAMS; i++)
 		p[i] = stream_poll(&f->stream[i]);
+	if (!f->listens && !stream_waits(&f->stream[FLOW_IN]))
+		p[FLOW_IN].fd = -1;
+}
+
+/* What a user would type there, who has nothing more to say. */
+static void tell_end(struct flow *f)
+{
+	struct stream *in = &f->stream[FLOW_IN];
+	struct termios modes;
+	char keys[2];
+	bool open_line = in->total && in->data[in->len - 1] != '\n';
+
+	f->told_end = true;
+	if (tcgetattr(f->terminal.master, &modes))
+		return;
+	keys[0] = keys[1] = modes.c_cc[VEOF];
+	/* The first one only ends a line that was begun. */
+	stream_add(in, keys, open_line && (modes.c_lflag & ICANON) ? 2 : 1);
 }
 
 bool flow_go(struct flow *f, const struct pollfd p[FLOW_STREAMS])
 {
+	struct stream *in = &f->stream[FLOW_IN];
 	bool moved = false;
 	int i;
 
 	for (i = 0; i < FLOW_STREAMS; i++)
 		if (p[i].revents)
-			moved |= stream_move(&f->stream[i]);
+			moved |= stream_move(&f->stream[i]) && i != FLOW_IN;
+	if (in->to >= 0 && in->from < 0 && !stream_waits(in) && !f->told_end)
+		tell_end(f);
+	if (f->terminal.master >= 0 && f->stream[FLOW_OUT].error) {
+		stream_free(in);
+		terminal_hang_up(&f->terminal);
+	}
 	return moved;
 }
 
@@ -114,7 +197,8 @@ bool flow_finish(struct flow *f)
 	bool all = true;
 	int i;
 
-	for (i = 0; i < FLOW_STREAMS; i++) {
+	stream_free(&f->stream[FLOW_IN]);
+	for (i = 0; i < FLOW_OUTPUTS; i++) {
 		struct stream *s = &f->stream[i];
 
 		if (!s->last)
@@ -133,7 +217,7 @@ void flow_say(const struct flow *f)
 	};
 	int i;
 
-	for (i = 0; i < FLOW_STREAMS; i++) {
+	for (i = 0; i < FLOW_OUTPUTS; i++) {
 		const struct stream *s = &f->stream[i];
 
 		/* Who closed it knows. */
@@ -167,7 +251,9 @@ void flow_write(const struct flow *f, struct writer *w)
 	bool kept = f && f->kept;
 
 	write_stream(kept ? &f->stream[FLOW_OUT] : NULL, "stdout", w);
-	write_stream(kept ? &f->stream[FLOW_ERR] : NULL, "stderr", w);
+	/* A terminal shows both, and nobody knows which was which. */
+	write_stream(kept && !f->shown ?
+		     &f->stream[FLOW_ERR] : NULL, "stderr", w);
 }
 
 void flow_free(struct flow *f)
@@ -175,6 +261,7 @@ void flow_free(struct flow *f)
 	int i;
 
 	flow_started(f);
+	terminal_free(&f->terminal);
 	for (i = 0; i < FLOW_STREAMS; i++)
 		stream_free(&f->stream[i]);
 }

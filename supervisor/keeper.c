@@ -41,18 +41,19 @@ static void close_others(struct watch *w)
 {
 	struct cgroup_group *g = w->job->group;
 	struct engine_made *m = w->job->made;
-	int none[3];
+	struct terminal *t = w->job->terminal;
+	int none[4];
 	int *keep[] = {
 		&w->supervisor, &w->words, &w->child, &g->dir, &g->kill,
 		&g->events, &g->procs, &w->job->registry->fd,
 		m ? &m->made : &none[0], m ? &m->ipc : &none[1],
-		m ? &m->find : &none[2],
+		m ? &m->find : &none[2], t ? &t->outer : &none[3],
 	};
 	const int count = sizeof(keep) / sizeof(*keep);
 	int high[sizeof(keep) / sizeof(*keep)];
 	int i;
 
-	none[0] = none[1] = none[2] = w->words;
+	none[0] = none[1] = none[2] = none[3] = w->words;
 	/* Out of the way first, then down in order. */
 	for (i = 0; i < count; i++)
 		high[i] = fcntl(*keep[i], F_DUPFD_CLOEXEC, 3 + count);
@@ -102,6 +103,8 @@ static int set_clock(int fd, uint64_t ns)
 /* The supervisor is gone: end the session and leave nothing of it. */
 static void end_session(const struct keeper_job *job)
 {
+	if (job->terminal)
+		terminal_leave(job->terminal);
 	cgroup_empty(job->group, EMPTY_MS);
 	if (job->made)
 		leftover_remove(job->made);
@@ -123,6 +126,7 @@ static void ask_to_end(struct watch *w)
 	send(w->words, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	cgroup_signal(job->group, SIGTERM);
 	cgroup_signal(job->group, SIGCONT);	/* a stopped one hears it too */
+	syscall(SYS_pidfd_send_signal, w->supervisor, SIGCONT, NULL, 0);
 	if (set_clock(w->clock, job->grace == UINT64_MAX ? 0 : job->grace))
 		cgroup_kill(job->group);
 }

@@ -17,6 +17,7 @@
 #include "identity.h"
 #include "listener.h"
 #include "registry.h"
+#include "terminal.h"
 
 /* One byte each way over the socket pair. */
 #define KEEPER_START 'S'	/* to it: the command runs, start the clock */
@@ -40,6 +41,7 @@ struct keeper_job {
 	const char *session;
 	const char *cache;	/* path of the tool cache, or NULL */
 	struct engine_made *made;	/* NULL: no session in the engine */
+	struct terminal *terminal;	/* NULL: no modes to bring back */
 	bool temp;		/* there is a temp directory */
 	uint64_t wall_time, grace;	/* nanoseconds; UINT64_MAX: none */
 	struct listener listener;	/* without its descriptor */

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -121,6 +122,9 @@ static int set_descriptors(const struct launch *l)
 {
 	unsigned int i;
 
+	if (l->terminal >= 0 &&
+	    (setsid() < 0 || ioctl(l->terminal, TIOCSCTTY, 0)))
+		return -errno;
 	for (i = 0; i < 3; i++)
 		if (l->stdio[i] >= 0 && dup2(l->stdio[i], i) < 0)
 			return -errno;

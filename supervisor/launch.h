@@ -32,6 +32,7 @@ struct launch {
 	int cwd;		/* O_PATH directory */
 	int cgroup;		/* directory of the session's cgroup */
 	const int *stdio;	/* three, to be its 0 to 2; -1: the caller's */
+	int terminal;		/* of its own; -1: none */
 	const int *keep;	/* descriptors to leave open */
 	unsigned int keep_count;
 	const sigset_t *mask;	/* the caller's */

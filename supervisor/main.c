@@ -131,6 +131,7 @@ static int session(struct run *r)
 		else if (r->result.signal)
 			status = 128 + r->result.signal;
 	}
+	flow_leave(&r->flow);
 	run_undo(r);
 	if (e.num && !r->result.error[0])
 		memcpy(r->result.error, e.msg, sizeof(r->result.error));

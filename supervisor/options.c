@@ -20,8 +20,8 @@ enum id {
 	O_READ_ONLY, O_DENY,
 	O_CREDENTIAL, O_LOOPBACK, O_LOOPBACK_PORT, O_PUBLISH_PORT, O_SOCKET,
 	O_NETWORK, O_EGRESS, O_NO_SANDBOX, O_DENIALS, O_RESULT, O_STATUS_FD,
-	O_CAPTURE, O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET, O_VERBOSE,
-	O_VERSION, O_HELP,
+	O_CAPTURE, O_PTY, O_KEEP_FD, O_DRY_RUN, O_ENGINE, O_JSON, O_QUIET,
+	O_VERBOSE, O_VERSION, O_HELP,
 };
 
 struct option_row {
@@ -79,6 +79,8 @@ static const struct option_row rows[] = {
 	{ "--status-fd", 0, O_STATUS_FD, "N", "the same, to descriptor N" },
 	{ "--capture", 0, O_CAPTURE, NULL,
 	  "stdout and stderr go into the result" },
+	{ "--pty", 0, O_PTY, NULL,
+	  "the command has a terminal of its own" },
 	{ "--keep-fd", 0, O_KEEP_FD, "N", "leave descriptor N to the command" },
 	{ "--dry-run", 0, O_DRY_RUN, NULL,
 	  "print what would be enforced, run nothing" },
@@ -299,6 +301,7 @@ static int take(enum id id, struct options *o, const char *flag,
 	case O_KEEP_FD: return take_fd(id, o, arg, e);
 	case O_NO_SANDBOX: o->no_sandbox = true; return 0;
 	case O_CAPTURE: o->capture = true; return 0;
+	case O_PTY: o->pty = true; return 0;
 	case O_DRY_RUN: o->dry_run = true; return 0;
 	case O_JSON: o->json = true; return 0;
 	case O_QUIET: o->quiet = true; return 0;

@@ -52,7 +52,7 @@ struct options {
 	const char *widened;	/* the first flag that changes the policy's
 				 * grants or denies, or NULL */
 	bool no_sandbox;
-	bool capture;
+	bool capture, pty;
 	bool quiet, verbose, json, dry_run, help, version;
 	char **command;		/* NULL-terminated; NULL: none given */
 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Where records and the result go: opened with the rights of who named it, and
- * refused where the session could write it.
+ * refused where the session could write it. And what the command writes.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cleanup.h"
 #include "named.h"
@@ -67,4 +68,25 @@ int run_outputs(struct run *r, struct err *e)
 		close_fd(&copy);
 	}
 	return ret;
+}
+
+int run_flow(struct run *r, struct err *e)
+{
+	uint64_t most = r->load.im->limits.capture_bytes;
+
+	if (most == IMAGE_NO_LIMIT)
+		most = FLOW_CAPTURE;
+	if (r->o.capture)
+		r->result.flow = &r->flow;
+	if (r->o.pty)
+		return flow_terminal(&r->flow, &r->id, true,
+				     r->o.capture ? most : 0, e);
+	if (r->o.capture)
+		return flow_capture(&r->flow, &r->id, most, e);
+	if (r->load.im->limits.idle_time == IMAGE_NO_LIMIT)
+		return 0;
+	/* Who looks at a terminal gets one, and not a pipe. */
+	if (isatty(STDOUT_FILENO))
+		return flow_terminal(&r->flow, &r->id, false, 0, e);
+	return flow_pass(&r->flow, &r->id, e);
 }

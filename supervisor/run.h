@@ -73,6 +73,8 @@ int run_prepare(struct run *r, struct err *e);
 int run_start(struct run *r, struct err *e);
 /* Open what --denials and --result name, of a resolved policy. outputs.c */
 int run_outputs(struct run *r, struct err *e);
+/* Take up what the command is to write, where we have to see it. */
+int run_flow(struct run *r, struct err *e);
 /* Follow the session to its end and fill r->result. session.c */
 int run_follow(struct run *r, struct err *e);
 /* Leave nothing behind. start.c */

@@ -45,6 +45,8 @@ struct loop {
 	struct timespec begun;	/* CLOCK_BOOTTIME */
 	struct timespec moved;	/* CLOCK_MONOTONIC: output did, or began to */
 	bool idle;		/* for too long; the keeper is told */
+	bool own_terminal;	/* the session has */
+	bool stopped, stop_asked;	/* the command is; somebody wants it */
 	int ended_by;		/* a signal to us that asks for our end */
 };
 
@@ -139,35 +141,88 @@ static void command_exited(struct loop *l)
 }
 
 /*
+ * As the command does: the shell sees its job stop, and its CONT lets both go
+ * on. The keeper's clock goes on, and wakes us when the time is over.
+ */
+static void stop_too(struct loop *l)
+{
+	drain(l);
+	flow_leave(&l->r->flow);
+	kill(getpid(), SIGSTOP);
+	flow_enter(&l->r->flow);
+	clock_gettime(CLOCK_MONOTONIC, &l->moved);
+	l->stopped = l->stop_asked = false;
+}
+
+static bool in_foreground(void)
+{
+	int fd;
+
+	for (fd = 0; fd < 3; fd++)
+		if (tcgetpgrp(fd) == getpgrp())
+			return true;
+	return false;
+}
+
+/* A stop is followed where a shell waits for it, and nowhere else. */
+static void look_if_stopped(struct loop *l)
+{
+	siginfo_t si = {};
+
+	if (l->r->launch.pidfd >= 0 &&
+	    !waitid(P_PIDFD, l->r->launch.pidfd, &si,
+		    WSTOPPED | WCONTINUED | WNOHANG) && si.si_pid)
+		l->stopped = si.si_code != CLD_CONTINUED;
+	if (l->own_terminal ? l->stop_asked :
+	    l->stopped && (l->stop_asked || in_foreground()))
+		stop_too(l);
+}
+
+static void take_signal(struct loop *l, const struct signalfd_siginfo *s)
+{
+	int n = s->ssi_signo;
+	bool sent = s->ssi_code <= 0 || l->own_terminal;
+
+	switch (n) {
+	case SIGINT: case SIGTERM: case SIGHUP: case SIGQUIT:
+		l->ended_by = n;
+		break;
+	case SIGCONT:
+		l->stop_asked = false;
+		clock_gettime(CLOCK_MONOTONIC, &l->moved);
+		flow_enter(&l->r->flow);
+		break;
+	case SIGTSTP:
+		l->stop_asked = true;
+		break;
+	case SIGTTIN: case SIGTTOU:
+		l->stop_asked = true;
+		return;
+	case SIGWINCH:
+		terminal_resize(&l->r->flow.terminal);
+		sent = s->ssi_code <= 0;
+		break;
+	}
+	if (sent && l->r->launch.pidfd >= 0)
+		syscall(SYS_pidfd_send_signal, l->r->launch.pidfd, n, NULL, 0);
+}
+
+/*
  * The terminal signals its whole foreground group, the command too: only what
- * was sent to us alone is passed on. A stop stops us as well, so that the
- * shell sees its job stop; the keeper's clock goes on.
+ * was sent to us alone is passed on. One with a terminal of its own is in no
+ * group of ours.
  */
 static void take_signals(struct loop *l)
 {
 	struct signalfd_siginfo s;
 
 	while (read(l->r->signals, &s, sizeof(s)) == sizeof(s)) {
-		bool stop = s.ssi_signo == SIGTSTP || s.ssi_signo == SIGTTIN;
-
-		if (s.ssi_signo == SIGINT || s.ssi_signo == SIGTERM ||
-		    s.ssi_signo == SIGHUP || s.ssi_signo == SIGQUIT)
-			l->ended_by = s.ssi_signo;
-		if (s.ssi_signo == SIGCONT)
-			clock_gettime(CLOCK_MONOTONIC, &l->moved);
-		if (s.ssi_signo == SIGCHLD) {
+		if (s.ssi_signo == SIGCHLD)
 			keeper_wake(&l->r->keeper);
-			continue;
-		}
-		if (s.ssi_code <= 0 && s.ssi_signo != SIGTTIN &&
-		    l->r->launch.pidfd >= 0)
-			syscall(SYS_pidfd_send_signal, l->r->launch.pidfd,
-				s.ssi_signo, NULL, 0);
-		if (stop) {
-			drain(l);
-			kill(getpid(), SIGSTOP);
-		}
+		else
+			take_signal(l, &s);
 	}
+	look_if_stopped(l);
 }
 
 /* It runs, or it never did. */
@@ -372,11 +427,12 @@ static int exit_status(const struct result *res)
 
 int run_follow(struct run *r, struct err *e)
 {
-	struct loop l = { .r = r };
+	struct loop l = { .r = r, .own_terminal = r->flow.shown };
 	int status = 0;
 
 	clock_gettime(CLOCK_BOOTTIME, &l.begun);
 	clock_gettime(CLOCK_MONOTONIC, &l.moved);
+	flow_enter(&r->flow);
 	if (r->engine)
 		l.ring = ring_buffer__new(r->es.ring_fd, take_record, &l, NULL);
 	if (r->engine && !l.ring) {
@@ -388,6 +444,7 @@ int run_follow(struct run *r, struct err *e)
 	end_rest(&l);
 	count(&l);
 	hand_over(&l);
+	flow_leave(&r->flow);
 	hostexec_end(r->host_exec, &r->id);
 	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);

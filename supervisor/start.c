@@ -132,7 +132,7 @@ static int hold_signals(struct run *r, struct err *e)
 {
 	static const int handled[] = {
 		SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM,
-		SIGCONT, SIGWINCH, SIGTSTP, SIGTTIN, SIGCHLD,
+		SIGCONT, SIGWINCH, SIGTSTP, SIGTTIN, SIGTTOU, SIGCHLD,
 	};
 	sigset_t set;
 	size_t i;
@@ -164,25 +164,14 @@ static int make_places(struct run *r, struct err *e)
 		ret = cgroup_make(r->cgroup_root, r->registry.id, &limits,
 				  &r->group, e);
 	if (!ret)
+		ret = registry_hold(&r->group, e);
+	if (!ret)
 		ret = confine_swap(r, e);
 	if (!ret && (im->flags & IMAGE_USER_TEMP) && is_confined(r)) {
 		r->temp = temp_make(&r->id, r->registry.id, e);
 		ret = r->temp ? 0 : -EIO;
 	}
 	return ret;
-}
-
-/* Where the command writes: what resolve() grants it. */
-static int make_flow(struct run *r, struct err *e)
-{
-	uint64_t most = r->load.im->limits.capture_bytes;
-
-	if (!r->o.capture)
-		return r->load.im->limits.idle_time == IMAGE_NO_LIMIT ? 0 :
-		       flow_pass(&r->flow, &r->id, e);
-	r->result.flow = &r->flow;
-	return flow_capture(&r->flow, &r->id, most == IMAGE_NO_LIMIT ?
-			    FLOW_CAPTURE : most, e);
 }
 
 static int resolve(struct run *r, struct err *e)
@@ -300,6 +289,8 @@ static int start_keeper(struct run *r, struct err *e)
 		.session = r->registry.id, .cache = r->cache,
 		.temp = r->temp, .wall_time = r->load.im->limits.wall_time,
 		.grace = r->load.im->limits.grace,
+		.terminal = r->flow.terminal.outer < 0 ? NULL :
+			    &r->flow.terminal,
 		.made = r->admitted ? &r->made : NULL,
 		.listener = {
 			.fd = -1, .book = r->book, .serial = r->es.serial,
@@ -355,6 +346,7 @@ static int start_command(struct run *r, struct err *e)
 	r->launch.cwd = r->cwd;
 	r->launch.cgroup = r->group.dir;
 	r->launch.stdio = r->flow.command;
+	r->launch.terminal = r->flow.terminal.slave;
 	r->launch.keep = r->o.keep_fd;
 	r->launch.keep_count = r->o.keep_fd_count;
 	r->launch.mask = &r->mask;
@@ -364,6 +356,8 @@ static int start_command(struct run *r, struct err *e)
 	ret = launch_fork(&r->launch, e);
 	/* The child's alone now: without it the keeper would wait. */
 	close_fd(&r->keeper.child);
+	if (!ret)
+		ret = cgroup_attach(&r->group, r->launch.pid, e);
 	flow_started(&r->flow);
 	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
@@ -429,7 +423,7 @@ int run_start(struct run *r, struct err *e)
 	if (!ret)
 		ret = make_places(r, e);
 	if (!ret)
-		ret = make_flow(r, e);
+		ret = run_flow(r, e);
 	if (!ret && is_confined(r))
 		ret = resolve(r, e);
 	if (!ret)

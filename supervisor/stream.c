@@ -178,6 +178,13 @@ bool stream_move(struct stream *s)
 	return s->from >= 0 && take(s);
 }
 
+void stream_add(struct stream *s, const char *bytes, size_t n)
+{
+	s->most = STREAM_PART;
+	s->at = s->len = 0;
+	keep(s, bytes, n);
+}
+
 void stream_end(struct stream *s)
 {
 	int held = fcntl(s->from, F_GETPIPE_SZ);
@@ -216,4 +223,5 @@ void stream_free(struct stream *s)
 	close_fd(&s->to);
 	free(s->data);
 	s->data = NULL;
+	s->at = s->len = s->room = 0;
 }

@@ -39,6 +39,8 @@ bool stream_waits(const struct stream *s);
 /* What to wait for, and, where that came, to do: true if bytes moved. */
 struct pollfd stream_poll(const struct stream *s);
 bool stream_move(struct stream *s);
+/* Put @n bytes behind what was read, when its source is at its end. */
+void stream_add(struct stream *s, const char *bytes, size_t n);
 /* Nobody inside writes any more: no more than what is there already. */
 void stream_end(struct stream *s);
 /* Was some of it not kept? */
