@@ -307,6 +307,20 @@ static __always_inline bool inet_publishes(struct lh_session *s, __u16 port)
 	       lh_port_find(s->serial, LH_NODE_PUBLISH, LH_TCP, port);
 }
 
+/*
+ * Whose end it is that will listen: of multipath TCP that of its first path.
+ * The whole keeps the end that it had when it was connected.
+ */
+static __always_inline struct sock *inet_first(struct sock *sk)
+{
+	struct mptcp_sock *whole = (struct mptcp_sock *)sk;
+
+	if (sk->sk_protocol != LH_MPTCP ||
+	    !bpf_core_type_exists(struct mptcp_sock))
+		return sk;
+	return BPF_CORE_READ(whole, first);
+}
+
 SEC("lsm/socket_listen")
 int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 {
@@ -315,8 +329,8 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	};
 	struct lh_dest d = { .protocol = LH_TCP };
 	__u16 why = LH_WHY_ALLOW;
+	struct sock *sk, *end;
 	struct lh_session *s;
-	struct sock *sk;
 	bool any;
 
 	a.l = lh_label_current();
@@ -329,17 +343,18 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	d.family = sk->__sk_common.skc_family;
 	if (d.family != LH_AF_INET && d.family != LH_AF_INET6)
 		return 0;
-	d.port = sk->__sk_common.skc_num;
 	/* It listens already: that is how it was given, or judged before. */
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return 0;
+	end = inet_first(sk);
+	d.port = BPF_CORE_READ(end, __sk_common.skc_num);
 	if (d.family == LH_AF_INET) {
-		__u32 addr = sk->__sk_common.skc_rcv_saddr;
+		__u32 addr = BPF_CORE_READ(end, __sk_common.skc_rcv_saddr);
 
 		__builtin_memcpy(d.addr, &addr, sizeof(addr));
 	} else {
 		bpf_core_read(d.addr, sizeof(d.addr),
-			      &sk->__sk_common.skc_v6_rcv_saddr);
+			      &end->__sk_common.skc_v6_rcv_saddr);
 	}
 	lh_dest_plain(&d);
 	/* A port that nobody chose is refused: it would be at any address. */

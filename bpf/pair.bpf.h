@@ -23,7 +23,7 @@ struct pair {
 static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
 {
 	struct mptcp_sock *whole;
-	__u64 *owner, serial;
+	__u64 *owner, *path, serial;
 
 	if (!bpf_core_type_exists(struct mptcp_sock))
 		return NULL;
@@ -32,8 +32,9 @@ static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
 	if (!owner)
 		return NULL;
 	serial = *owner;
-	return bpf_sk_storage_get(&lh_sockets, sk, &serial,
+	path = bpf_sk_storage_get(&lh_sockets, sk, &serial,
 				  BPF_LOCAL_STORAGE_GET_F_CREATE);
+	return path ? path : owner;
 }
 
 /* False: no session made it. */

@@ -296,6 +296,7 @@ struct tcp_sock {
 
 struct mptcp_sock {
 	struct inet_connection_sock sk;
+	struct sock *first;
 };
 
 struct tcp6_sock {

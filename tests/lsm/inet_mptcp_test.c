@@ -126,6 +126,53 @@ TEST_F(mptcp, the_host_reaches_what_is_published_alone)
 	}
 }
 
+/* Undone, it has a port of the kernel's choice, at any address: as NET-29. */
+TEST_F(mptcp, an_end_that_was_connected_is_no_listener)
+{
+	static const char *const undone[] = { "2", "9" };
+
+	EACH(k, e) {
+		int port = server(&self->s, "1", ends[e][0], kinds[k][0],
+				  ends[e][1], "0");
+
+		ASSERT_LT(0, port);
+		ASSERT_EQ(0, dial(&self->s, ends[e][0], kinds[k][1],
+				  ends[e][1], port));
+		ASSERT_EQ(0, talk(&self->s, &self->s));
+		for (size_t i = 0; i < ARRAY_SIZE(undone); i++) {
+			EXPECT_EQ(0, ask(&self->s, "iconnect", undone[i],
+					 "unspec", "0"));
+			EXPECT_EQ(EACCES, ask(&self->s, "ilisten",
+					      undone[i])) {
+				TH_LOG("%zu %zu %s", k, e, undone[i]);
+			}
+			EXPECT_TRUE(denied(&self->s, "listen", NULL, NULL));
+			ASSERT_EQ(0, ask(&self->s, "iclose", undone[i]));
+		}
+	}
+}
+
+/* For what has bound it, the port is its own also when it is undone. */
+static int listens_again(struct session *s)
+{
+	int port = server(s, "1", "4", "t", "127.0.0.1", "0");
+	int err = port < 0 ? -port : ask(s, "isock", "9", "4", "m");
+
+	err = err ? err : ask(s, "ibind", "9", "127.0.0.1", "0");
+	err = err ? err : ask(s, "iconnect", "9", "127.0.0.1", text(port));
+	err = err ? err : ask(s, "iconnect", "9", "unspec", "0");
+	return err ? -err : ask(s, "ilisten", "9");
+}
+
+TEST_F(mptcp, one_that_was_bound_listens_as_the_hosts_does)
+{
+	int want = listens_again(&self->host);
+
+	ASSERT_LE(0, want);
+	EXPECT_EQ(want, listens_again(&self->s));
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 TEST_F(mptcp, nothing_leaves_for_a_refused_address)
 {
 	long before;
