@@ -341,6 +341,52 @@ TEST(a_sockaddr_says_one_thing_in_all_its_clothes)
 	}
 }
 
+/*
+ * One datagram to 127.255.255.255 comes to every socket that shares the port,
+ * whoever made it: no rule opens it, and nobody has his own end there.
+ */
+TEST(all_of_loopback_is_neither_reached_nor_an_end)
+{
+	static const struct lh_port_rule open = {
+		.say = LH_SAY_ALLOW, .rule = 7,
+	};
+	static const struct {
+		uint8_t addr[16];
+		uint32_t family;
+		bool all;
+	} rows[] = {
+		{ { 127, 255, 255, 255 }, LH_AF_INET, true },
+		{ { [10] = 255, 255, 127, 255, 255, 255 }, LH_AF_INET6, true },
+		{ { 127, 255, 255, 254 }, LH_AF_INET, false },
+		{ { 127, 0, 255, 255 }, LH_AF_INET, false },
+	};
+
+	for (unsigned int x = 0; x < ARRAY_SIZE(rows) * 8; x++) {
+		struct lh_dest d = {
+			.family = rows[x / 8].family, .port = 7001,
+			.protocol = x & 1 ? LH_TCP : LH_UDP,
+		};
+		uint32_t flags = LH_SESSION_LOOP_TCP | LH_SESSION_LOOP_UDP |
+				 LH_SESSION_EGRESS | LH_SESSION_PORTS |
+				 LH_SESSION_NARROW | LH_SESSION_ALLOW;
+		bool all = rows[x / 8].all, narrow;
+		struct lh_reached v;
+
+		memcpy(d.addr, rows[x / 8].addr, sizeof(d.addr));
+		lh_dest_plain(&d);
+		lh_decide_reach(flags, &d, x & 2 ? &open : NULL,
+				x & 4 ? &open : NULL, &v);
+		EXPECT_EQ(all ? LH_REACH_NONE : x & 6 ? LH_REACH_ANY :
+			  LH_REACH_OWN, v.reach) {
+			TH_LOG("%x", x);
+		}
+		EXPECT_EQ(all ? LH_WHY_NEVER : LH_WHY_ALLOW, v.why);
+		EXPECT_EQ(!all, lh_decide_bind(flags, &d, &narrow)) {
+			TH_LOG("%x", x);
+		}
+	}
+}
+
 /* Its own end: on loopback with the protocol's flag, at any where narrowed. */
 TEST(a_bind_is_to_loopback)
 {
