@@ -117,6 +117,57 @@ TEST_F(ways, a_datagram_to_all_of_loopback_is_refused)
 	EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
 }
 
+/*
+ * Of two that share a port the one at a narrower address takes what comes, and
+ * a datagram to all of loopback comes to both.
+ */
+TEST_F(ways, a_datagram_among_the_host_is_not_tapped)
+{
+	static const int shares[] = { SO_REUSEADDR, SO_REUSEPORT };
+	static const char all[] = "127.255.255.255";
+
+	for (size_t i = 0; i < ARRAY_SIZE(shares); i++) {
+		const char *share = text(shares[i]);
+		char port[16];
+
+		ASSERT_EQ(0, ask(&self->host, "isock", "1", "4", "u"));
+		ASSERT_EQ(0, ask(&self->host, "iopt", "1", "1", share, "1"));
+		ASSERT_EQ(0, ask(&self->host, "ibind", "1", "0.0.0.0", "0"));
+		snprintf(port, sizeof(port), "%d", self->host.reply.value);
+		ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "2", "1", share, "1"));
+		EXPECT_EQ(EADDRINUSE, ask(&self->s, "ibind", "2", "127.0.0.1",
+					  port));
+		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
+		ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "u"));
+		ASSERT_EQ(0, ask(&self->host, "iopt", "2", "1",
+				 text(SO_BROADCAST), "1"));
+		EXPECT_EQ(0, ask(&self->host, "isend", "2", "one",
+				 "127.0.0.1", port));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+		EXPECT_STREQ("one", self->host.reply.text);
+		/* Another of the host's may, and gets both. */
+		ASSERT_EQ(0, ask(&self->host, "isock", "3", "4", "u"));
+		ASSERT_EQ(0, ask(&self->host, "iopt", "3", "1", share, "1"));
+		ASSERT_EQ(0, ask(&self->host, "ibind", "3", "127.0.0.1",
+				 port));
+		EXPECT_EQ(0, ask(&self->host, "isend", "2", "two",
+				 "127.0.0.1", port));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "3"));
+		ASSERT_EQ(0, ask(&self->host, "iclose", "3"));
+		ASSERT_EQ(0, ask(&self->host, "isock", "3", "4", "u"));
+		ASSERT_EQ(0, ask(&self->host, "iopt", "3", "1", share, "1"));
+		ASSERT_EQ(0, ask(&self->host, "ibind", "3", "0.0.0.0", port));
+		EXPECT_EQ(0, ask(&self->host, "isend", "2", "all", all, port));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "3"));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "2", "50"));
+		for (int n = 1; n <= 3; n++)
+			EXPECT_EQ(0, ask(&self->host, "iclose", text(n)));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 /* NET-29: a port that connect() chose is at any address once it is undone. */
 TEST_F(ways, an_end_that_was_connected_is_no_listener)
 {
