@@ -152,27 +152,6 @@ TEST_F(mptcp, an_end_that_was_connected_is_no_listener)
 	}
 }
 
-/* For what has bound it, the port is its own also when it is undone. */
-static int listens_again(struct session *s)
-{
-	int port = server(s, "1", "4", "t", "127.0.0.1", "0");
-	int err = port < 0 ? -port : ask(s, "isock", "9", "4", "m");
-
-	err = err ? err : ask(s, "ibind", "9", "127.0.0.1", "0");
-	err = err ? err : ask(s, "iconnect", "9", "127.0.0.1", text(port));
-	err = err ? err : ask(s, "iconnect", "9", "unspec", "0");
-	return err ? -err : ask(s, "ilisten", "9");
-}
-
-TEST_F(mptcp, one_that_was_bound_listens_as_the_hosts_does)
-{
-	int want = listens_again(&self->host);
-
-	ASSERT_LE(0, want);
-	EXPECT_EQ(want, listens_again(&self->s));
-	EXPECT_TRUE(quiet(&self->s));
-}
-
 TEST_F(mptcp, nothing_leaves_for_a_refused_address)
 {
 	long before;
