@@ -25,6 +25,15 @@ static bool is_ptmx(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(5, 2);
 }
 
+/* We may open anything; who gave it opened it for less, perhaps. */
+static bool may(int fd, int mode)
+{
+	int got = fcntl(fd, F_GETFL);
+
+	return got >= 0 && ((got & O_ACCMODE) == O_RDWR ||
+			    (got & O_ACCMODE) == mode);
+}
+
 /* *anew: it does not block. */
 static int copy(int fd, int mode, bool *socket, bool *anew)
 {
@@ -35,7 +44,8 @@ static int copy(int fd, int mode, bool *socket, bool *anew)
 	fstat(fd, &st);
 	*socket = S_ISSOCK(st.st_mode);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (S_ISFIFO(st.st_mode) || (S_ISCHR(st.st_mode) && !is_ptmx(&st)))
+	if (may(fd, mode) && (S_ISFIFO(st.st_mode) ||
+			      (S_ISCHR(st.st_mode) && !is_ptmx(&st))))
 		own = open(path, mode | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	*anew = own >= 0;
 	return *anew ? own : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -52,6 +62,11 @@ void stream_to(struct stream *s, int fd)
 {
 	bool anew;
 
+	/* Where nothing can be written it says so at once, and not never. */
+	if (!may(fd, O_WRONLY)) {
+		s->to = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		return;
+	}
 	s->to = copy(fd, O_WRONLY, &s->to_socket, &anew);
 	s->to_blocks = !anew && !s->to_socket;
 }

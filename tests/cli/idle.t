@@ -127,6 +127,18 @@ elif how == "full":
         p = session("--idle-timeout", "60s", "--", "yes", stdout=f)
         code, said = end(p)
     print(code, b"standard output: No space left" in said)
+elif how == "less":
+    os.mkfifo("less")
+    r = os.open("less", os.O_RDONLY | os.O_NONBLOCK)
+    p = session("--idle-timeout", "60s", "--", "sh", "-c", "echo x; exit 3",
+                stdout=r)
+    code, said = end(p)
+    try:
+        got = os.read(r, 9)
+    except BlockingIOError:
+        got = b""
+    os.unlink("less")
+    print(code, got, b"standard output: Bad file descriptor" in said)
 elif how == "closed":
     p = session("--idle-timeout", "60s", "--", "sh", "-c", "echo x; exit 3",
                 preexec_fn=lambda: os.close(1))
@@ -143,6 +155,7 @@ reader late '500000 0' 'one who is late gets all; the session was not idle'
 reader asked 0 'who asks us to end while a reader is late is heard'
 reader socket '300000 0' 'a socket'
 reader full '141 True' 'a full disk is told, and the writer stopped'
+reader less "3 b'' True" 'one that was opened for reading is not written to'
 reader closed 3 'a closed one is no reason to fail'
 
 done_testing

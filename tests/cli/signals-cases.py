@@ -13,7 +13,10 @@ import fcntl
 
 from outer import Outer, WAIT, in_shell, main, run, session
 
-TICK = "while :; do sleep 0.1; done"
+# A shell that waits for signals. None comes while it makes a process: a stop
+# between vfork and exec would leave it waiting for a child that is stopped.
+BUSY = "sleep 1000 & "
+TICK = "while :; do wait; done"
 QUIET = dict(stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
              stderr=subprocess.DEVNULL)
 
@@ -22,8 +25,8 @@ def once():
     """Each is passed on, once, to the command alone."""
     names = "INT TERM HUP QUIT USR1 USR2 WINCH CONT ALRM TSTP".split()
     script = "".join("trap 'echo %s' %s; " % (n, n) for n in names)
-    p = subprocess.Popen(session("--", "sh", "-c",
-                                 script + "echo ready; " + TICK), **QUIET)
+    p = subprocess.Popen(session("--", "sh", "-c", BUSY + script +
+                                 "echo ready; " + TICK), **QUIET)
     assert p.stdout.readline() == b"ready\n"
     for n in names:
         p.send_signal(getattr(signal, "SIG" + n))
@@ -36,7 +39,7 @@ def once():
 
 def key():
     """^C goes to all in the foreground; we do not send it once more."""
-    o = Outer(session("--", "sh", "-c",
+    o = Outer(session("--", "sh", "-c", BUSY +
                       "trap 'n=$((n+1)); echo got $n' INT; trap 'exit 9' QUIT;"
                       "echo ready; " + TICK))
     o.see(b"ready")
@@ -50,14 +53,15 @@ def key():
 
 def stop_key():
     o = in_shell()
-    run(o, "--", "sh", "-c", "echo re\"\"ady; trap \"exit 5\" USR1; " + TICK)
+    run(o, "--", "sh", "-c",
+        BUSY + "trap \"exit 5\" USR1; echo re\"\"ady; " + TICK)
     o.see(b"ready\r\n")
     pid = struct.unpack("i", fcntl.ioctl(o.fd, termios.TIOCGPGRP, b"1234"))[0]
     o.type(b"\x1a")
     o.see(b"Stopped")
     o.see(b"outer> ")
     o.type(b"fg\r")
-    o.see(b"USR1; while")
+    o.see(b"ady; while")
     os.kill(pid, signal.SIGUSR1)
     o.see(b"outer> ")
     o.type(b"echo st$?\r")
@@ -85,6 +89,9 @@ def reads_in_background():
     o.type(b"until jobs | grep -q Stopped; do sleep 0.1; done; echo st''op\r")
     o.see(b"stop\r\n")
     o.type(b"fg\r")
+    # What is typed while the shell edits its line would be no line for it.
+    o.see(b"'-n1'\r\n")
+    o.raw(False)
     o.type(b"a line\r")
     o.see(b"a line")
     o.see(b"a line")
@@ -101,7 +108,8 @@ def elsewhere():
 
 def time_over_while_stopped():
     o = in_shell()
-    run(o, "--timeout", "8s", "--", "sh", "-c", "echo re\"\"ady; " + TICK)
+    run(o, "--timeout", "8s", "--", "sh", "-c",
+        BUSY + "echo re\"\"ady; " + TICK)
     o.see(b"ready\r\n")
     o.type(b"\x1a")
     o.see(b"Stopped")
