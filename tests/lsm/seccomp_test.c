@@ -207,7 +207,7 @@ TEST_F(seccomp, without_a_keeper_it_is_refused_until_the_end)
 	ASSERT_EQ(0, kill(self->s.pid, SIGCONT));
 	EXPECT_TRUE(gone(self->s.probe, 10000));
 	end_session(self, 125 << 8);
-	EXPECT_STREQ("killed", member(self, "status"));
+	EXPECT_STREQ("supervisor_error", member(self, "status"));
 	/* what the keeper had noted is not lost with it */
 	EXPECT_STREQ("1", member(self, "denials.total"));
 	EXPECT_STREQ("0", member(self, "denials.lost"));
