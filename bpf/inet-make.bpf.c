@@ -15,7 +15,7 @@ int inet_sock_create(struct bpf_sock *sk)
 	__u64 maker;
 
 	if (!serial)
-		return 1;	/* no session yet: the supervisor's */
+		return 1;	/* a run without a sandbox is in one too */
 	maker = *serial;
 	return bpf_sk_storage_get(&lh_sockets, sk, &maker,
 				  BPF_LOCAL_STORAGE_GET_F_CREATE) != NULL;

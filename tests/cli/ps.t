@@ -27,16 +27,6 @@ narrow() {
 	! LC_ALL=C.UTF-8 grep -qE '^.{81}|[[:cntrl:]]' "$1"
 }
 
-# appears FILE: within half a minute.
-appears() {
-	tries=0
-	until [ -e "$1" ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 300 ] || return 1
-		sleep 0.1
-	done
-}
-
 # --- the command line
 for flag in --foo -x --jso; do
 	run "$ps" $flag

@@ -13,16 +13,6 @@ while [ ! -e "$1.go" ]; do sleep 0.1; done
 END2
 chmod 755 "$tmp/wait"
 
-# until_there FILE: within half a minute.
-until_there() {
-	tries=0
-	until [ -e "$1" ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 300 ] || return 1
-		sleep 0.1
-	done
-}
-
 # elsewhere NAME: a session with a /run of its own, in the background.
 elsewhere() {
 	unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs tmpfs /run &&
@@ -33,7 +23,7 @@ elsewhere() {
 root=$(findmnt -n -t cgroup2 -o TARGET | head -n 1)
 elsewhere a
 first=$!
-until_there "$tmp/out/a.up"
+appears "$tmp/out/a.up"
 ok $? 'a session whose files lie in another /run'
 run "$lh" --no-sandbox -- true
 [ "$status" = 0 ]
@@ -55,7 +45,7 @@ ok $? 'and leaves no cgroup'
 
 elsewhere b
 second=$!
-until_there "$tmp/out/b.up"
+appears "$tmp/out/b.up"
 ok $? 'another one'
 dir=$root$(cat "$tmp/out/b.cgroup")
 keeper=

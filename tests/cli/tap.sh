@@ -95,6 +95,16 @@ r = json.loads(text)
 sys.exit(not eval("(" + sys.argv[2] + ")"))' "$1" "$2" 2>>"$tmp/said"
 }
 
+# appears FILE: within half a minute.
+appears() {
+	tries=0
+	until [ -e "$1" ]; do
+		tries=$((tries + 1))
+		[ $tries -lt 300 ] || return 1
+		sleep 0.1
+	done
+}
+
 done_testing() {
 	echo "1..$count"
 	exit $failed
