@@ -80,32 +80,6 @@ static void say_end(const struct run *r)
 		say("%s", text);
 }
 
-static void send_result(struct run *r)
-{
-	_cleanup_free_ char *line = NULL;
-	struct err e = {};
-	size_t len;
-	int ret = 0;
-
-	/* A run that failed early: nothing ran that could write there. */
-	if (r->o.result && r->result_fd < 0 && !r->result_refused && r->id.name)
-		r->result_fd = named_output(&r->id, "--result", r->o.result,
-					    false, NULL, &e);
-	if (e.num)
-		say("%s", e.msg);
-	if (r->result_fd < 0 && r->status_fd < 0 && !r->o.json)
-		return;
-	line = result_line(&r->result, &len);
-	if (r->result_fd >= 0)
-		ret = result_send(r->result_fd, line, len);
-	if (ret)
-		say("--result %s: %s", r->o.result, strerror(-ret));
-	if (r->status_fd >= 0)
-		ret = result_send(r->status_fd, line, len);
-	if (r->o.json)
-		result_send(STDERR_FILENO, line, len);
-}
-
 static int session(struct run *r)
 {
 	struct err e = {};
@@ -139,7 +113,9 @@ static int session(struct run *r)
 		snprintf(r->result.error, sizeof(r->result.error), "%s",
 			 diags_error(&r->load.diags));
 	r->result.exit_status = status;
-	send_result(r);
+	/* Who asked for it and has none must not think that all is well. */
+	if (run_tell(r))
+		status = EXIT_OURS;
 	if (r->load.diags.errors)
 		r->result.error[0] = 0;	/* printed already, all of them */
 	say_end(r);
@@ -158,7 +134,7 @@ static void run_free(struct run *r)
 	flow_free(&r->flow);
 	close_fd(&r->cwd);
 	close_fd(&r->signals);
-	close_fd(&r->result_fd);
+	named_whole_free(&r->result_file);
 	close_fd(&r->status_fd);
 	free(r->cwd_path);
 	free(r->command);

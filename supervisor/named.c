@@ -173,16 +173,15 @@ static int split(const char *path, char **dir, const char **base)
 	return *dir ? 0 : -ENOMEM;
 }
 
-int named_output(const struct identity *id, const char *what,
-		 const char *path, bool append, const struct table *t,
-		 struct err *e)
+/* The directory that @path lies in: not one where the session can write. */
+static int directory_of(const struct identity *id, const char *what,
+			const char *path, const struct table *t,
+			const char **base, struct err *e)
 {
 	_cleanup_free_ char *dir_path = NULL;
 	_cleanup_close_ int dir = -1;
-	_cleanup_close_ int fd = -1;
-	const char *base, *root;
-	struct stat st;
-	int ret = split(path, &dir_path, &base);
+	const char *root;
+	int ret = split(path, &dir_path, base);
 
 	if (ret)
 		return err_sys(e, ret, "%s %s", what, path);
@@ -190,26 +189,181 @@ int named_output(const struct identity *id, const char *what,
 	if (dir < 0)
 		return err_sys(e, dir, "%s %s", what, path);
 	root = root_above(dir, t);
-	if (root)
-		return in_session(e, what, path, root);
+	return root ? in_session(e, what, path, root) : take_fd(&dir);
+}
+
+/* Is the file at @fd one that we write? */
+static int check_file(int fd, const char *what, const char *path,
+		      const struct table *t, struct stat *st, struct err *e)
+{
+	const char *root;
+
+	if (fstat(fd, st))
+		return err_sys(e, -errno, "%s %s", what, path);
+	if (!S_ISREG(st->st_mode) || !is_plain(fd))
+		return err_set(e, -EINVAL, "%s %s: not a regular file", what,
+			       path);
+	root = root_at(st, t);
+	return root ? in_session(e, what, path, root) : 0;
+}
+
+static int is_link(struct err *e, const char *what, const char *path)
+{
+	return err_set(e, -ELOOP, "%s %s: is a symbolic link; name the file "
+		       "itself", what, path);
+}
+
+int named_output(const struct identity *id, const char *what,
+		 const char *path, const struct table *t, struct err *e)
+{
+	_cleanup_close_ int dir = -1;
+	_cleanup_close_ int fd = -1;
+	const char *base;
+	struct stat st;
+	int ret;
+
+	dir = directory_of(id, what, path, t, &base, e);
+	if (dir < 0)
+		return dir;
 	fd = open_as(id, dir, base, O_WRONLY | O_CREAT | O_NOFOLLOW |
 		     O_NONBLOCK | O_APPEND);
 	if (fd == -ELOOP)
-		return err_set(e, fd, "%s %s: is a symbolic link; name the "
-			       "file itself", what, path);
+		return is_link(e, what, path);
 	if (fd < 0)
 		return err_sys(e, fd, "%s %s", what, path);
-	if (fstat(fd, &st))
-		return err_sys(e, -errno, "%s %s", what, path);
-	if (!S_ISREG(st.st_mode) || !is_plain(fd))
-		return err_set(e, -EINVAL, "%s %s: not a regular file", what,
-			       path);
-	root = root_at(&st, t);
-	if (root)
-		return in_session(e, what, path, root);
-	if (!append && ftruncate(fd, 0))
-		return err_sys(e, -errno, "%s %s", what, path);
-	return take_fd(&fd);
+	ret = check_file(fd, what, path, t, &st, e);
+	return ret ? ret : take_fd(&fd);
+}
+
+/* A name beside @w's own that nobody else has. */
+static int open_beside(const struct identity *id, const struct named_whole *w,
+		       char *name, size_t size)
+{
+	int fd, i;
+
+	for (i = 0; i < 100; i++) {
+		snprintf(name, size, ".%.200s.%d.%d", w->base, getpid(), i);
+		fd = open_as(id, w->dir, name, O_WRONLY | O_CREAT | O_EXCL |
+			     O_NOFOLLOW);
+		if (fd != -EEXIST)
+			return fd;
+	}
+	return -EEXIST;
+}
+
+/* Rename @from to @w's name, or where @to is NULL remove it, as the user. */
+static int move(const struct identity *id, const struct named_whole *w,
+		const char *from, const char *to)
+{
+	int ret = identity_enter(id, &id->opener);
+
+	if (ret)
+		return ret;
+	if (to ? renameat(w->dir, from, w->dir, to) :
+		 unlinkat(w->dir, from, 0))
+		ret = -errno;
+	identity_enter(id, NULL);
+	return ret;
+}
+
+/* What is there has to go: an old one must not be taken for this run's. */
+static int clear(const struct identity *id, const char *what, const char *path,
+		 const struct table *t, struct named_whole *w, struct err *e)
+{
+	_cleanup_close_ int fd = open_as(id, w->dir, w->base,
+					 O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+	struct stat st;
+	int ret;
+
+	if (fd == -ENOENT)
+		return 0;
+	if (fd == -ELOOP)
+		return is_link(e, what, path);
+	if (fd == -ENXIO)
+		return err_set(e, fd, "%s %s: not a regular file", what, path);
+	if (fd < 0)
+		return err_sys(e, fd, "%s %s", what, path);
+	ret = check_file(fd, what, path, t, &st, e);
+	if (ret)
+		return ret;
+	w->mode = st.st_mode & 0666;
+	ret = move(id, w, w->base, NULL);
+	return ret ? err_sys(e, ret, "%s %s: cannot be replaced", what, path) :
+		     0;
+}
+
+/* Can the user make a file there? Now is the time to find out. */
+static int check_directory(const struct identity *id, int dir)
+{
+	int ret = identity_enter(id, &id->opener);
+
+	if (ret)
+		return ret;
+	if (faccessat(dir, ".", W_OK | X_OK, AT_EACCESS))
+		ret = -errno;
+	identity_enter(id, NULL);
+	return ret;
+}
+
+int named_whole(const struct identity *id, const char *what, const char *path,
+		const struct table *t, struct named_whole *w, struct err *e)
+{
+	struct named_whole new = { .mode = 0600 };
+	const char *base;
+	int ret;
+
+	new.dir = directory_of(id, what, path, t, &base, e);
+	if (new.dir < 0)
+		return new.dir;
+	new.base = strdup(base);
+	ret = new.base ? check_directory(id, new.dir) : -ENOMEM;
+	if (!is_plain(new.dir))
+		ret = err_set(e, -EINVAL, "%s %s: not a regular file", what,
+			      path);
+	else if (ret)
+		err_sys(e, ret, "%s %s: no file can be made there", what, path);
+	else
+		ret = clear(id, what, path, t, &new, e);
+	if (ret)
+		named_whole_free(&new);
+	else
+		*w = new;
+	return ret;
+}
+
+int named_whole_put(const struct identity *id, const struct named_whole *w,
+		    const char *text, size_t len)
+{
+	char name[256];
+	_cleanup_close_ int fd = open_beside(id, w, name, sizeof(name));
+	size_t done = 0;
+	int ret = 0;
+
+	if (fd < 0)
+		return fd;
+	while (!ret && done < len) {
+		ssize_t n = write(fd, text + done, len - done);
+
+		if (n > 0)
+			done += n;
+		else if (!n || errno != EINTR)
+			ret = n ? -errno : -EIO;
+	}
+	/* On the disk before its name is: after a crash too, whole or none. */
+	if (!ret && (fchmod(fd, w->mode) || fdatasync(fd)))
+		ret = -errno;
+	if (!ret)
+		ret = move(id, w, name, w->base);
+	if (ret)
+		move(id, w, name, NULL);
+	return ret;
+}
+
+void named_whole_free(struct named_whole *w)
+{
+	close_fd(&w->dir);
+	free(w->base);
+	w->base = NULL;
 }
 
 /* Where descriptor @fd's file lies, if it lies in a directory at all. */

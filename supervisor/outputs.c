@@ -12,6 +12,7 @@
 #include "cleanup.h"
 #include "named.h"
 #include "run.h"
+#include "say.h"
 
 /* Where a session may write; an unconfined one may wherever its user may. */
 static const struct table *writable(const struct run *r)
@@ -30,7 +31,7 @@ static int denials_target(struct run *r, struct err *e)
 	r->denials.given = true;
 	if (strncmp(arg, "fd:", 3)) {
 		r->denials.named = arg;
-		r->denials.fd = named_output(&r->id, "--denials", arg, true,
+		r->denials.fd = named_output(&r->id, "--denials", arg,
 					     writable(r), e);
 		return r->denials.fd < 0 ? r->denials.fd : 0;
 	}
@@ -47,18 +48,17 @@ static int denials_target(struct run *r, struct err *e)
 
 int run_outputs(struct run *r, struct err *e)
 {
-	int ret = denials_target(r, e);
+	int ret = denials_target(r, e), place;
 
 	/* Also after an error: it is told there, if that is a place for it. */
 	if (r->o.result) {
 		struct err other = {};
 
-		r->result_fd = named_output(&r->id, "--result", r->o.result,
-					    false, writable(r),
-					    ret ? &other : e);
-		r->result_refused = r->result_fd < 0;
-		if (!ret && r->result_refused)
-			ret = r->result_fd;
+		place = named_whole(&r->id, "--result", r->o.result,
+				    writable(r), &r->result_file,
+				    ret ? &other : e);
+		r->result_refused = place < 0;
+		ret = ret ? ret : place;
 	}
 	if (!ret && r->status_fd >= 0) {
 		int copy = named_descriptor("--status-fd", r->o.status_fd,
@@ -68,6 +68,46 @@ int run_outputs(struct run *r, struct err *e)
 		close_fd(&copy);
 	}
 	return ret;
+}
+
+/* A run that failed early: nothing ran that could write there. */
+static int late_place(struct run *r)
+{
+	struct err e = {};
+	int ret;
+
+	if (r->result_refused || r->result_file.dir >= 0 || !r->id.name)
+		return 0;
+	ret = named_whole(&r->id, "--result", r->o.result, NULL,
+			  &r->result_file, &e);
+	if (ret)
+		say("%s", e.msg);
+	return ret;
+}
+
+int run_tell(struct run *r)
+{
+	_cleanup_free_ char *line = NULL;
+	int ret = r->o.result ? late_place(r) : 0, sent = 0;
+	size_t len;
+
+	if (r->result_file.dir < 0 && r->status_fd < 0 && !r->o.json)
+		return ret;
+	line = result_line(&r->result, &len);
+	if (r->result_file.dir >= 0) {
+		ret = named_whole_put(&r->id, &r->result_file, line, len);
+		if (ret)
+			say("--result %s: %s", r->o.result, strerror(-ret));
+	}
+	if (r->status_fd >= 0) {
+		sent = result_send(r->status_fd, line, len);
+		if (sent)
+			say("--status-fd %d: %s", r->o.status_fd,
+			    strerror(-sent));
+	}
+	if (r->o.json)
+		result_send(STDERR_FILENO, line, len);
+	return ret ? ret : sent;
 }
 
 int run_flow(struct run *r, struct err *e)

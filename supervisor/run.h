@@ -18,6 +18,7 @@
 #include "keeper.h"
 #include "launch.h"
 #include "load.h"
+#include "named.h"
 #include "options.h"
 #include "registry.h"
 #include "result.h"
@@ -52,7 +53,8 @@ struct run {
 	struct denials denials;
 
 	struct result result;
-	int result_fd, status_fd;
+	struct named_whole result_file;
+	int status_fd;
 	bool result_refused;	/* --result itself was what was wrong */
 };
 
@@ -62,7 +64,7 @@ struct run {
 	.launch = { .pidfd = -1, .gate = -1, .listener = -1 },		\
 	.flow = FLOW_NONE,						\
 	.keeper = { .pidfd = -1, .socket = -1, .child = -1 },		\
-	.result_fd = -1, .status_fd = -1,				\
+	.result_file = NAMED_WHOLE_NONE, .status_fd = -1,		\
 }
 
 /* Each returns 0 or the exit status, with *e or diagnostics set. */
@@ -73,6 +75,8 @@ int run_prepare(struct run *r, struct err *e);
 int run_start(struct run *r, struct err *e);
 /* Open what --denials and --result name, of a resolved policy. outputs.c */
 int run_outputs(struct run *r, struct err *e);
+/* Put the result where it was asked for; an error was said. outputs.c */
+int run_tell(struct run *r);
 /* Take up what the command is to write, where we have to see it. */
 int run_flow(struct run *r, struct err *e);
 /* Follow the session to its end and fill r->result. session.c */

@@ -57,11 +57,49 @@ run "$lh" --result "$tmp/out/link" -- nosuchcommand
 ok $? 'a link is not followed'
 mkfifo "$tmp/out/fifo"
 run timeout 20 "$lh" --result "$tmp/out/fifo" -- nosuchcommand
-[ "$status" = 127 ]
+[ "$status" = 125 ] && [ -p "$tmp/out/fifo" ]
 ok $? 'a FIFO is not waited for'
 run "$lh" --result /proc/self/comm -- nosuchcommand
 grep -q 'not a regular file' "$tmp/said"
 ok $? 'a file of the kernel is not written'
+
+# It is there whole or not at all, and never an old one.
+echo old >"$tmp/out/old"
+chmod 640 "$tmp/out/old"
+ln "$tmp/out/old" "$tmp/out/other"
+run "$lh" --result "$tmp/out/old" --no-sandbox -- \
+	sh -c 'ls ../out; cat ../out/old'
+! grep -q '^old' "$tmp/printed" && grep -q '^other' "$tmp/printed"
+ok $? 'while the command runs there is none'
+json "$tmp/out/old" 'r["exit_code"] == 1' &&
+	[ "$(stat -c %a "$tmp/out/old")" = 640 ] &&
+	[ "$(cat "$tmp/out/other")" = old ]
+ok $? 'it takes the place of an old one, with its mode'
+[ "$(stat -c %a "$r")" = 600 ]
+ok $? 'a new one is for its owner alone'
+ls -A "$tmp/out" >"$tmp/before"
+run "$lh" --result "$tmp/out/old" --no-sandbox -- \
+	sh -c 'kill -9 $PPID; sleep 100'
+[ "$status" = 137 ] && [ ! -e "$tmp/out/old" ] &&
+	[ "$(ls -A "$tmp/out")" = "$(grep -v '^old$' "$tmp/before")" ]
+ok $? 'a killed run has none'
+# As on a full disk, to which nothing more is written.
+full() {
+	unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o size=8k \
+		tmpfs "$0" && { cat /dev/zero >"$0/fill" 2>/dev/null; "$@"
+		status=$?; ls -A "$0"; exit $status; }' "$tmp/out" "$@"
+}
+run full "$lh" --result "$tmp/out/new" --no-sandbox -- true
+[ "$status" = 125 ] && grep -q 'No space left' "$tmp/said" &&
+	[ "$(cat "$tmp/printed")" = fill ]
+ok $? 'on a full disk nothing is left of it, and that is an error'
+run sh -c "exec '$lh' --status-fd 3 --no-sandbox -- true 3>/dev/full"
+[ "$status" = 125 ] && grep -q 'status-fd 3: No space' "$tmp/said"
+ok $? 'so is a descriptor that takes none'
+run "$lh" --result "$tmp/out/new" --no-sandbox -- true
+[ "$status" = 0 ] && json "$tmp/out/new" 'r["status"] == "ok"'
+ok $? 'with room there is one'
+rm "$tmp/out/new"
 
 sudo="env SUDO_UID=65534 SUDO_GID=65534"
 chmod 755 "$tmp/out"
@@ -83,7 +121,7 @@ before=$(cat /proc/sys/kernel/core_pattern)
 # shellcheck disable=SC2086
 run $sudo "$lh" --result /proc/sys/kernel/core_pattern -- nosuchcommand
 [ "$(cat /proc/sys/kernel/core_pattern)" = "$before" ] &&
-	grep -q 'Permission denied' "$tmp/said"
+	grep -q 'not a regular file' "$tmp/said"
 ok $? 'a sysctl is not written for a user'
 
 done_testing
