@@ -29,9 +29,6 @@ void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 {
 	size_t i;
 
-	if (p->on_loss != LOSS_CONTINUE)
-		say(p, &p->said[SAID_ON_LOSS], warn, ", which goes on and "
-		    "counts", d);
 	/* Without confinement there are no rules that could be missing. */
 	if (p->profile < PROFILE_WORKTREE)
 		return;

@@ -402,6 +402,8 @@ static struct image lower_head(struct lower *l)
 		h.flags |= IMAGE_USER_TEMP;
 	if (p->grants & GRANT_USER_NAMESPACES)
 		h.flags |= IMAGE_USER_NAMESPACES;
+	if (p->on_loss == LOSS_KILL)
+		h.flags |= IMAGE_KILL_ON_LOSS;
 	return h;
 }
 

@@ -134,7 +134,6 @@ void take_on_loss(struct reader *r, const struct json *v)
 {
 	int i = field_word(r, v, on_loss_names, sizeof(char *));
 
-	field_said(r, SAID_ON_LOSS, v);
 	if (i >= 0)
 		r->p->on_loss = i;
 }

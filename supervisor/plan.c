@@ -281,6 +281,8 @@ static void put_policy(const struct run *r)
 	widen_each(r, put_widened, &widened);
 	plan_lacks(r, put_lack, &lacking);
 	put_limits(&im->limits);
+	if (im->flags & IMAGE_KILL_ON_LOSS)
+		plan_line("on loss", "of a record, the session is killed");
 }
 
 static void put_environment(const struct run *r)

@@ -225,6 +225,34 @@ static void take_signals(struct loop *l)
 	look_if_stopped(l);
 }
 
+/* A refusal without a record, where the policy wants none. */
+static bool lost_one(const struct run *r, char *why, size_t size)
+{
+	__u64 seq, lost = r->book ? r->book->lost : 0;
+
+	if (!(r->load.im->flags & IMAGE_KILL_ON_LOSS))
+		return false;
+	if (r->engine)
+		engine_counters(r->engine, &r->es, &seq, &lost);
+	if (r->denials.unwritten)
+		snprintf(why, size, "a denial record could not be kept (%s)",
+			 strerror(-r->denials.error));
+	else if (lost)
+		snprintf(why, size, "denial records were lost in a flood");
+	return r->denials.unwritten || lost;
+}
+
+static void look_if_lost(struct loop *l)
+{
+	char why[160];
+
+	if (l->r->result.status != RESULT_KILLED &&
+	    lost_one(l->r, why, sizeof(why))) {
+		strcat(why, ", and on_loss is \"kill\"");
+		end_now(l, why);
+	}
+}
+
 /* It runs, or it never did. */
 static int take_outcome(struct loop *l, struct err *e)
 {
@@ -344,6 +372,7 @@ static int turn(struct loop *l, struct err *e)
 			command_exited(l);
 	}
 	look_if_idle(l);
+	look_if_lost(l);
 	facts_denials(&r->registry, denials_so_far(r));
 	return status;
 }
@@ -362,6 +391,7 @@ static void end_rest(struct loop *l)
 	}
 	while (drain(l))
 		;
+	look_if_lost(l);
 }
 
 /*

@@ -3,6 +3,13 @@
 # lh-ps: its options, what it shows of sessions, and of hostile facts. Sessions
 # without confinement do for that: their places are the same.
 set -u
+
+# With a registry of its own: a start beside it would sweep what is dead here.
+if [ "$(id -u)" = 0 ] && [ -z "${LH_PS_APART:-}" ]; then
+	mkdir -p /run/lh
+	LH_PS_APART=1 exec unshare -m sh -c 'mount --make-rprivate / &&
+		mount -t tmpfs -o mode=755 tmpfs /run/lh && exec "$0"' "$0"
+fi
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 ps=$tmp/lh-ps
@@ -55,8 +62,7 @@ if [ "$(id -u)" != 0 ]; then
 	done_testing
 fi
 
-# apart COMMAND…: with an empty /run. For lh-ps alone: a start there would take
-# every session of the host for an orphan.
+# apart COMMAND…: with an empty /run.
 run=$tmp/run
 mkdir "$run" && chmod 755 "$run"
 apart() {
