@@ -281,7 +281,7 @@ enum lh_op {
 	LH_OP_SIGNAL, LH_OP_PROC, LH_OP_BPF, LH_OP_NAMESPACE, LH_OP_MODULE,
 	LH_OP_PERF, LH_OP_FORK, LH_OP_SETATTR, LH_OP_SCHED, LH_OP_WATCH,
 	LH_OP_ACL, LH_OP_RECEIVE, LH_OP_IPC, LH_OP_QUOTA, LH_OP_ACCEPT,
-	LH_OP_JOIN, LH_OP_OPTION, LH_OP_SYSCALL,
+	LH_OP_JOIN, LH_OP_OPTION, LH_OP_SYSCALL, LH_OP_LIMIT,
 	LH_OP_COUNT,
 };
 
@@ -309,7 +309,9 @@ enum lh_why {
  *
  * That of a system call which seccomp refused comes from the keeper: .arg is
  * its number, .target the table of numbers (AUDIT_ARCH_*), and the first of the
- * paths is its arguments, __u64[LH_SYSCALL_ARGS].
+ * paths is its arguments, __u64[LH_SYSCALL_ARGS]. That of a limit which was
+ * reached comes from the supervisor: .arg is its index in limits[], the first
+ * eight bytes of .addr its value.
  */
 struct lh_denial {
 	__u64 serial;

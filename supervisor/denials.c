@@ -18,6 +18,7 @@
 #include "acl.h"
 #include "cleanup.h"
 #include "denials.h"
+#include "limits.h"
 #include "summary.h"
 
 #define WRITE_WAIT_MS 1000	/* for a reader of --denials fd:N */
@@ -28,6 +29,8 @@ const char *denials_rule(const struct denials *d, const struct event *ev)
 	/* No policy opens any of them. */
 	if (ev->d.op == LH_OP_SYSCALL)
 		return "builtin:seccomp";
+	if (ev->d.op == LH_OP_LIMIT && ev->d.arg < LIMITS)
+		return limits[ev->d.arg].rule;
 	return table_rule(d->im, d->table, ev->d.rule);
 }
 
@@ -180,7 +183,8 @@ static void take(struct denials *d, const void *data, size_t size,
 	}
 	d->received += count;
 	d->by_mechanism[ev->mechanism] += count;
-	if (!ev->probe) {
+	/* A limit explains an end by itself, and is no alert. */
+	if (!ev->probe && ev->d.op != LH_OP_LIMIT) {
 		remember(d, ev, count);
 		d->alerts += count;
 		summary_take(d, ev, count);

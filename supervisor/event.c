@@ -13,6 +13,7 @@
 
 #include "call.h"
 #include "event.h"
+#include "limits.h"
 
 static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_NONE] = "none", [LH_OP_OPEN] = "open",
@@ -36,7 +37,7 @@ static const char *const operations[LH_OP_COUNT] = {
 	[LH_OP_RECEIVE] = "receive", [LH_OP_IPC] = "ipc",
 	[LH_OP_QUOTA] = "quota", [LH_OP_ACCEPT] = "accept",
 	[LH_OP_JOIN] = "join", [LH_OP_OPTION] = "option",
-	[LH_OP_SYSCALL] = "syscall",
+	[LH_OP_SYSCALL] = "syscall", [LH_OP_LIMIT] = "limit",
 };
 
 static const struct {
@@ -420,6 +421,17 @@ static void put_access(struct writer *w, unsigned int access)
 	writer_close_array(w);
 }
 
+static void put_limit(const struct event *ev, struct writer *w)
+{
+	__u64 value;
+
+	memcpy(&value, ev->d.addr, sizeof(value));
+	if (ev->d.arg >= LIMITS)
+		return;
+	writer_str(w, "limit", limits[ev->d.arg].field);
+	writer_uint(w, "limit_value", value);
+}
+
 static void put_caller(const struct event *ev, struct writer *w)
 {
 	writer_uint(w, "pid", ev->d.pid);
@@ -462,6 +474,8 @@ void event_write(const struct event *ev, const struct event_context *c,
 		put_network(ev, w);
 	if (d->op == LH_OP_SYSCALL) {
 		call_write(ev, w);
+	} else if (d->op == LH_OP_LIMIT) {
+		put_limit(ev, w);
 	} else if (d->op == LH_OP_IPC) {
 		writer_uint(w, "ipc_key", d->target);
 		writer_uint(w, "ipc_id", d->arg);

@@ -4,6 +4,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../policy-compiler/policy.h"
@@ -21,8 +22,8 @@ static void rate_text(uint64_t n, char out[32])
 }
 
 #define LIMIT(field, words, key, text) \
-	{ "limits." #field, words, key, offsetof(struct image_limits, field), \
-	  text }
+	{ "limits." #field, #field, "/limits/" #field, words, key, \
+	  offsetof(struct image_limits, field), text }
 
 const struct limit limits[LIMITS] = {
 	LIMIT(wall_time, "wall time", "wall_ns", limit_time_text),
@@ -37,6 +38,16 @@ const struct limit limits[LIMITS] = {
 	LIMIT(file_size, "file size", "file_size_bytes", limit_size_text),
 	LIMIT(capture_bytes, "capture", "capture_bytes", limit_size_text),
 };
+
+const struct limit *limit_named(const char *field)
+{
+	size_t i;
+
+	for (i = 0; strcmp(limits[i].field, field); i++)
+		if (i + 1 == LIMITS)
+			abort();
+	return &limits[i];
+}
 
 uint64_t limit_value(const struct limit *limit, const struct image_limits *l)
 {

@@ -14,6 +14,8 @@
 
 struct limit {
 	const char *name;	/* "limits.memory", as not_enforced has it */
+	const char *field;	/* "memory", as the policy has it */
+	const char *rule;	/* "/limits/memory" */
 	const char *words;	/* "memory", for people */
 	const char *key;	/* "memory_bytes", in JSON */
 	size_t offset;		/* in struct image_limits */
@@ -24,6 +26,8 @@ struct limit {
 
 extern const struct limit limits[LIMITS];
 
+/* @field must be one. */
+const struct limit *limit_named(const char *field);
 uint64_t limit_value(const struct limit *limit, const struct image_limits *l);
 /* The object "limits"; null: there is none. */
 void limits_write(struct writer *w, const struct image_limits *l);

@@ -134,6 +134,7 @@ static void run_free(struct run *r)
 	flow_free(&r->flow);
 	close_fd(&r->cwd);
 	close_fd(&r->signals);
+	close_fd(&r->kernel_log);
 	named_whole_free(&r->result_file);
 	close_fd(&r->status_fd);
 	free(r->cwd_path);

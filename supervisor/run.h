@@ -51,6 +51,7 @@ struct run {
 	struct flow flow;
 	struct launch launch;
 	struct denials denials;
+	int kernel_log;		/* -1: not looked at */
 
 	struct result result;
 	struct named_whole result_file;
@@ -64,6 +65,7 @@ struct run {
 	.launch = { .pidfd = -1, .gate = -1, .listener = -1 },		\
 	.flow = FLOW_NONE,						\
 	.keeper = { .pidfd = -1, .socket = -1, .child = -1 },		\
+	.kernel_log = -1,						\
 	.result_file = NAMED_WHOLE_NONE, .status_fd = -1,		\
 }
 

@@ -22,6 +22,7 @@
 #include "cleanup.h"
 #include "confine.h"
 #include "facts.h"
+#include "reached.h"
 #include "run.h"
 #include "say.h"
 
@@ -441,6 +442,7 @@ static void count(struct loop *l)
 	res->wall_ns = (now.tv_sec - l->begun.tv_sec) * 1000000000LL +
 		       (now.tv_nsec - l->begun.tv_nsec);
 	cgroup_usage(&r->group, &res->usage);
+	reached_end(r);
 	res->denials_total = denials_so_far(r);
 	res->denials_lost = res->denials_total - r->denials.received;
 }

@@ -19,6 +19,7 @@
 #include "facts.h"
 #include "leftover.h"
 #include "named.h"
+#include "reached.h"
 #include "run.h"
 #include "say.h"
 #include "temp.h"
@@ -365,6 +366,7 @@ static int start_command(struct run *r, struct err *e)
 		ret = check_signals(r, e);
 	if (ret)
 		return ret;
+	reached_begin(r);
 	ret = keeper_tell(&r->keeper, KEEPER_START);
 	if (ret)
 		return err_sys(e, ret, "the keeper is gone");

@@ -37,6 +37,12 @@ ends error 126 'it cannot be executed' -- /etc/passwd
 ends killed 143 'a signal ended it' -- sh -c 'kill $$'
 ends killed 139 'its own fault too' -- sh -c 'kill -SEGV $$'
 ends timed_out 124 'the wall time is over' --timeout 300ms -- sleep 100
+"$valid" "$d" && json "$d" 'r["operation"] == "limit" and
+	r["limit"] == "wall_time" and r["limit_value"] == 300000000 and
+	r["rule"] == "/limits/wall_time" and r["hook"] is None and
+	r["seq"] == 1 and r["errno"] is None' &&
+	json "$r" 'r["denials"]["total"] == 1 and r["security_alert"] is None'
+ok $? 'the limit is on record'
 ends supervisor_error 125 'no such policy' --policy nosuch -- true
 ends supervisor_error 125 'no such directory' -C /nosuch -- true
 ends ok 0 'without a sandbox' --no-sandbox -- true

@@ -79,6 +79,18 @@ static char out[8192];
 	EXPECT_EQ(0, system(cmd));					\
 } while (0)
 
+/* The same of the last record; all of them are as the schema has it. */
+#define RECORD(member, value) do {					\
+	char cmd[400];							\
+									\
+	snprintf(cmd, sizeof(cmd), "cd %s/log && tail -n 1 d.jsonl >last && " \
+		 "\"$LH_TESTS\"/valid d.jsonl", self->w->dir);		\
+	EXPECT_EQ(0, system(cmd));					\
+	EXPECT_STREQ(value, json_member(at(self->w, "log/last"), member)) { \
+		TH_LOG("%s", member);					\
+	}								\
+} while (0)
+
 static long number(const char *path, const char *member)
 {
 	const char *text = json_member(path, member);
@@ -104,6 +116,13 @@ TEST_F(limits, a_fork_bomb_stops_at_pids)
 		"bomb()"));
 	IS("status", "pids");
 	EXPECT_LT(0, number(self->result, "resources.pids_refused"));
+	/* LOG-17 */
+	RECORD("operation", "limit");
+	RECORD("limit", "pids");
+	RECORD("limit_value", "64");
+	RECORD("rule", "/limits/pids");
+	RECORD("errno", "EAGAIN");
+	RECORD("count", json_member(self->result, "resources.pids_refused"));
 	FINE();
 	EXPECT_EQ(0, RUN("sh", "-c",
 			 "for i in $(seq 200); do /bin/true || exit 1; done"));
@@ -174,6 +193,14 @@ TEST_F(limits, memory_is_the_sessions_not_the_hosts)
 	IS("signal", "SIGKILL");
 	IS("resources.oom_kills", "1");
 	EXPECT_GE(64 << 20, number(self->result, "resources.memory_peak_bytes"));
+	IS("denials.total", "1");
+	IS("security_alert", "null");
+	RECORD("limit", "memory");
+	RECORD("limit_value", "67108864");
+	RECORD("comm", "python3");
+	RECORD("uid", "4242");
+	RECORD("count", "1");
+	EXPECT_LT(1, number(at(self->w, "log/last"), "pid"));
 	FINE();
 	/* of a child, which its parent tells on */
 	EXPECT_EQ(137, RUN("sh", "-c",
@@ -187,6 +214,7 @@ TEST_F(limits, memory_is_the_sessions_not_the_hosts)
 	EXPECT_EQ(0, PYTHON("b = bytearray(10 ** 7)"));
 	IS("status", "ok");
 	IS("resources.oom_kills", "0");
+	IS("denials.total", "0");
 }
 
 TEST_F(limits, files_in_memory_are_memory)
