@@ -54,6 +54,7 @@ lsm_help := $(filter-out %_test.o $(probe_src:%.c=$(B)/%.o),$(call obj,tests/lsm
 lsm_random := $(call obj,tests/lsm/random/*.c)
 probe := $(B)/tests/lsm/probe
 cost := $(B)/tests/bench/cost
+fault := $(B)/tests/fault/lh-supervise
 man := $(wildcard policy-compiler/*.[1-8] supervisor/*.[1-8] tools/*.[1-8])
 harness := $(O)/kselftest/kselftest_harness.h
 
@@ -104,7 +105,6 @@ $(lib_obj): $(wildcard policy-compiler/data/* policy-compiler/policies/*)
 $(B)/%.o: %.c | $(NEED)
 	$(call say,CC,$<)
 	$(Q)$(CC_ALL) -c $< -o $@
-
 # libseccomp is slow: what it makes is made here, and is part of the library.
 $(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter filter filter-socket err)
 	$(call say,GEN,$@)
@@ -122,8 +122,9 @@ $(B)/lh-policy: $(cmd_obj)
 $(B)/lh-supervise: $(B)/supervisor/main.o
 $(B)/lh-ps: $(call obj,tools/plain.c tools/ps/*.c)
 $(B)/lh-doctor: $(call obj,tools/plain.c tools/doctor/*.c)
-$(filter-out %-policy,$(programs)): $(sup_lib)
-$(programs): $(lib)
+$(fault): $(B)/supervisor/main.o $(B)/tests/fault/step.o
+$(filter-out %-policy,$(programs)) $(fault): $(sup_lib)
+$(programs) $(fault): $(lib)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(lib) $(PKG_LIBS) -lz -lpthread
 
@@ -155,8 +156,7 @@ $(cost): $(cost).o
 $(probe) $(cost):
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -o $@ $^ -lpthread
-
-tests: $(unit) $(lsm) $(probe)
+tests: $(unit) $(lsm) $(probe) $(fault)
 
 #: make check      all tests: check-host, then check-guest (one boot a kernel)
 check: check-host check-guest
@@ -167,7 +167,7 @@ check-unit: $(unit) $(O)/bpf/lh.bpf.o
 	$(Q)LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o prove --exec '' $(unit)
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
-check-cli: all ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
+check-cli: all $(fault) ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
 check-guest: all tests
 	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)

@@ -22,6 +22,7 @@
 #include "cleanup.h"
 #include "keeper.h"
 #include "leftover.h"
+#include "step.h"
 #include "temp.h"
 
 #define EMPTY_MS 60000		/* a killed task may hang in the kernel */
@@ -103,12 +104,15 @@ static int set_clock(int fd, uint64_t ns)
 /* The supervisor is gone: end the session and leave nothing of it. */
 static void end_session(const struct keeper_job *job)
 {
+	step("orphaned");
 	if (job->terminal)
 		terminal_leave(job->terminal);
 	cgroup_empty(job->group, EMPTY_MS);
+	step("killed");
 	if (job->made)
 		leftover_remove(job->made);
 	cgroup_remove(job->group, NULL);
+	step("removed");
 	if (job->temp)
 		temp_remove(job->id, &job->id->user, job->session);
 	if (job->cache)
@@ -154,10 +158,13 @@ static void take_word(struct watch *w)
 		end_session(w->job);
 	if (n != 1)
 		return;
-	if (word == KEEPER_DONE)
+	if (word == KEEPER_DONE) {
+		step("dismissed");
 		_exit(0);
+	}
 	if (word == KEEPER_START && !w->started) {
 		w->started = true;
+		step("started");
 		if (w->job->wall_time != UINT64_MAX &&
 		    set_clock(w->clock, w->job->wall_time))
 			end_session(w->job);
@@ -170,6 +177,7 @@ static void take_listener(struct watch *w)
 {
 	w->listener.fd = listener_receive(w->child);
 	close_fd(&w->child);
+	step("listens");
 }
 
 static void refuse(struct watch *w)
@@ -179,6 +187,7 @@ static void refuse(struct watch *w)
 	};
 	int news = listener_serve(&w->listener);
 
+	step("refused");
 	if (news != LISTENER_CALM)
 		send(w->words, &words[news], 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -186,8 +195,11 @@ static void refuse(struct watch *w)
 __attribute__((noreturn))
 static void keep(struct watch *w)
 {
+	step_as("keeper");
 	be_quiet();
+	step("quiet");
 	close_others(w);
+	step("alone");
 	w->clock = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (w->clock < 0)
 		_exit(1);
@@ -283,13 +295,17 @@ void keeper_wake(const struct keeper *k)
 
 void keeper_dismiss(struct keeper *k)
 {
+	int status = 0;
+
 	if (k->pid <= 0)
 		return;
 	keeper_tell(k, KEEPER_DONE);
 	close_fd(&k->socket);
 	close_fd(&k->child);
-	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	/* One that is held does not hold us. */
+	while (waitpid(k->pid, &status, WUNTRACED) < 0 ? errno == EINTR :
+	       WIFSTOPPED(status))
+		syscall(SYS_pidfd_send_signal, k->pidfd, SIGCONT, NULL, 0);
 	close_fd(&k->pidfd);
 	k->pid = 0;
 }

@@ -23,6 +23,7 @@
 #include "cleanup.h"
 #include "launch.h"
 #include "listener.h"
+#include "step.h"
 
 enum stage {
 	STAGE_DESCRIPTORS, STAGE_DIRECTORY, STAGE_LIMITS, STAGE_CREDENTIALS,
@@ -199,12 +200,15 @@ static struct failure run(const struct launch *l, int gate)
 		return (struct failure){ STAGE_DIRECTORY, -errno };
 	if ((err = set_limits(l)))
 		return (struct failure){ STAGE_LIMITS, err };
+	step("limits");
 	err = l->free ? identity_switch(&l->id->user) :
 			identity_become(&l->id->user);
 	if (err)
 		return (struct failure){ STAGE_CREDENTIALS, err };
+	step("credentials");
 	if (!l->free && (err = set_filter(l, gate)))
 		return (struct failure){ STAGE_SECCOMP, err };
+	step("filter");
 	if ((err = set_ceilings(l)))
 		return (struct failure){ STAGE_LIMITS, err };
 	sigprocmask(SIG_SETMASK, l->mask, NULL);
@@ -218,8 +222,11 @@ static void child(const struct launch *l, int gate)
 	struct failure f;
 	char go;
 
+	step_as("command");
+	step("forked");
 	if (read(gate, &go, 1) != 1)
 		_exit(EXIT_OURS);	/* the supervisor thought better */
+	step("released");
 	f = run(l, gate);
 	if (write(gate, &f, sizeof(f)) != sizeof(f))
 		_exit(EXIT_OURS);

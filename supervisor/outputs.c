@@ -13,6 +13,7 @@
 #include "named.h"
 #include "run.h"
 #include "say.h"
+#include "step.h"
 
 /* Where a session may write; an unconfined one may wherever its user may. */
 static const struct table *writable(const struct run *r)
@@ -94,6 +95,7 @@ int run_tell(struct run *r)
 	if (r->result_file.dir < 0 && r->status_fd < 0 && !r->o.json)
 		return ret;
 	line = result_line(&r->result, &len);
+	step("undone");
 	if (r->result_file.dir >= 0) {
 		ret = named_whole_put(&r->id, &r->result_file, line, len);
 		if (ret)
@@ -107,6 +109,7 @@ int run_tell(struct run *r)
 	}
 	if (r->o.json)
 		result_send(STDERR_FILENO, line, len);
+	step("told");
 	return ret ? ret : sent;
 }
 

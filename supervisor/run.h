@@ -83,7 +83,7 @@ int run_tell(struct run *r);
 int run_flow(struct run *r, struct err *e);
 /* Follow the session to its end and fill r->result. session.c */
 int run_follow(struct run *r, struct err *e);
-/* Leave nothing behind. start.c */
+/* Leave nothing behind. undo.c */
 void run_undo(struct run *r);
 /* Print what would be enforced. plan.c */
 int run_plan(struct run *r, struct err *e);

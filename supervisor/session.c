@@ -25,6 +25,7 @@
 #include "reached.h"
 #include "run.h"
 #include "say.h"
+#include "step.h"
 
 #define DRAIN_MAX 1024		/* records between two looks at the rest */
 #define FOLD_MS 100		/* equal system calls refused in it: one line */
@@ -471,12 +472,16 @@ int run_follow(struct run *r, struct err *e)
 		err_sys(e, -errno, "the session's ring of denials");
 		return EXIT_OURS;
 	}
+	step("follow");
 	while (!l.exited && !status)
 		status = turn(&l, e);
+	step("exited");
 	end_rest(&l);
+	step("empty");
 	count(&l);
 	hand_over(&l);
 	flow_leave(&r->flow);
+	step("handed-over");
 	hostexec_end(r->host_exec, &r->id);
 	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);

@@ -10,23 +10,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cleanup.h"
 #include "confine.h"
 #include "facts.h"
-#include "leftover.h"
 #include "named.h"
 #include "reached.h"
 #include "run.h"
 #include "say.h"
+#include "step.h"
 #include "temp.h"
 
 static bool is_confined(const struct run *r)
 {
 	return r->result.confinement != CONFINE_NONE;
+}
+
+static bool has_engine(const struct run *r)
+{
+	return r->engine;
 }
 
 static int check_nested(struct err *e)
@@ -160,10 +164,13 @@ static int make_places(struct run *r, struct err *e)
 	if (ret)
 		return ret;
 	r->result.session = r->registry.id;
+	step("registry");
 	ret = facts_write(r, e);
+	step("facts");
 	if (!ret)
 		ret = cgroup_make(r->cgroup_root, r->registry.id, &limits,
 				  &r->group, e);
+	step("cgroup");
 	if (!ret)
 		ret = registry_hold(&r->group, e);
 	if (!ret)
@@ -339,6 +346,7 @@ static int start_command(struct run *r, struct err *e)
 {
 	int ret;
 
+	widen_say(r);
 	r->launch.id = &r->id;
 	r->launch.im = r->load.im;
 	r->launch.path = r->command;
@@ -357,11 +365,14 @@ static int start_command(struct run *r, struct err *e)
 	ret = launch_fork(&r->launch, e);
 	/* The child's alone now: without it the keeper would wait. */
 	close_fd(&r->keeper.child);
+	step("fork");
 	if (!ret)
 		ret = cgroup_attach(&r->group, r->launch.pid, e);
 	flow_started(&r->flow);
+	step("attach");
 	if (!ret && r->engine)
 		ret = engine_label(r->engine, &r->es, r->launch.pidfd, e);
+	step("label");
 	if (!ret)
 		ret = check_signals(r, e);
 	if (ret)
@@ -370,6 +381,7 @@ static int start_command(struct run *r, struct err *e)
 	ret = keeper_tell(&r->keeper, KEEPER_START);
 	if (ret)
 		return err_sys(e, ret, "the keeper is gone");
+	step("clock");
 	clock_gettime(CLOCK_REALTIME, &r->result.started);
 	ret = launch_release(&r->launch);
 	return ret ? err_sys(e, ret, "the command's process is gone") : 0;
@@ -416,73 +428,32 @@ static int sweep(struct run *r, struct err *e)
 
 int run_start(struct run *r, struct err *e)
 {
-	int ret;
+	static const struct {
+		const char *name;
+		int (*run)(struct run *r, struct err *e);
+		bool (*needed)(const struct run *r);
+	} steps[] = {
+		{ "host", open_host, NULL },
+		{ "sweep", sweep, NULL },
+		{ "places", make_places, NULL },
+		{ "flow", run_flow, NULL },
+		{ "resolve", resolve, is_confined },
+		{ "outputs", run_outputs, NULL },
+		{ "furnish", furnish, is_confined },
+		{ "admit", admit, has_engine },
+		{ "records", open_records, is_confined },
+		{ "keeper", start_keeper, NULL },
+		{ "command", start_command, NULL },
+	};
+	size_t i;
 
 	confine_say(r);
-	ret = open_host(r, e);
-	if (!ret)
-		ret = sweep(r, e);
-	if (!ret)
-		ret = make_places(r, e);
-	if (!ret)
-		ret = run_flow(r, e);
-	if (!ret && is_confined(r))
-		ret = resolve(r, e);
-	if (!ret)
-		ret = run_outputs(r, e);
-	if (!ret && is_confined(r))
-		ret = furnish(r, e);
-	if (!ret && r->engine)
-		ret = admit(r, e);
-	if (!ret && is_confined(r))
-		ret = open_records(r, e);
-	if (!ret)
-		ret = start_keeper(r, e);
-	if (!ret)
-		widen_say(r);
-	return ret || start_command(r, e) ? EXIT_OURS : 0;
-}
-
-static void undo_command(struct run *r)
-{
-	if (r->launch.pid <= 0)
-		return;
-	/* Not released, or already waited for: EOF ends it at its gate. */
-	close_fd(&r->launch.gate);
-	if (r->launch.pidfd >= 0) {
-		siginfo_t si;
-
-		cgroup_kill(&r->group);
-		waitid(P_PIDFD, r->launch.pidfd, &si, WEXITED);
-		close_fd(&r->launch.pidfd);
+	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+		if (steps[i].needed && !steps[i].needed(r))
+			continue;
+		if (steps[i].run(r, e))
+			return EXIT_OURS;
+		step(steps[i].name);
 	}
-	r->launch.pid = 0;
-}
-
-void run_undo(struct run *r)
-{
-	struct err e = {};
-
-	undo_command(r);
-	if (r->group.dir >= 0 && cgroup_empty(&r->group, 10000))
-		say("session %s: processes do not die; the next start tries "
-		    "again", r->registry.id);
-	if (r->admitted)
-		leftover_remove(&r->made);
-	if (r->admitted && engine_forget(r->engine, &r->es, &e))
-		say("%s", e.msg);
-	r->admitted = false;
-	e = (struct err){};
-	if (cgroup_remove(&r->group, &e))
-		say("%s", e.msg);
-	cgroup_close(&r->group);
-	if (r->temp && temp_remove(&r->id, &r->id.user, r->registry.id) &&
-	    r->o.verbose)
-		say("%s: cannot remove all of it", r->temp);
-	if (r->cache)
-		temp_cache_prune(&r->id, r->cache);
-	registry_leave(&r->registry);
-	keeper_dismiss(&r->keeper);
-	engine_close(r->engine);
-	r->engine = NULL;
+	return 0;
 }
