@@ -47,17 +47,37 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-static bool read_controllers(const char *root, char *words, size_t size)
+/* The words of @file, or "" and false. */
+static bool read_words(const char *root, const char *file, char *words,
+		       size_t size)
 {
 	_cleanup_close_ int dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	_cleanup_close_ int fd = dir < 0 ? -1 :
-		openat(dir, "cgroup.controllers", O_RDONLY | O_CLOEXEC);
+		openat(dir, file, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? -1 : read(fd, words, size - 1);
 
-	if (n <= 0)
-		return false;
-	words[n] = 0;
-	return true;
+	words[n > 0 ? n : 0] = 0;
+	return n > 0;
+}
+
+static bool read_controllers(const char *root, char *words, size_t size)
+{
+	return read_words(root, "cgroup.controllers", words, size);
+}
+
+/*
+ * Of cgroup v2's, those that groups below @root can have. A group which has
+ * processes gives none to those below it, but for the first of all, which has
+ * no events.
+ */
+static bool read_given(const char *root, char *words, size_t size)
+{
+	char text[32];
+
+	return read_words(root, "cgroup.events", text, sizeof(text)) &&
+	       read_words(root, "cgroup.procs", text, sizeof(text)) ?
+	       read_words(root, "cgroup.subtree_control", words, size) :
+	       read_controllers(root, words, size);
 }
 
 bool cgroup_has(const char *root, const char *controller)
@@ -72,7 +92,7 @@ bool cgroup_any(const char *root, char *name, size_t size)
 {
 	char words[1024];
 
-	if (!read_controllers(root, words, sizeof(words)))
+	if (!read_given(root, words, sizeof(words)))
 		return false;
 	snprintf(name, size, "%.*s", (int)strcspn(words, " \n"), words);
 	return name[0];
@@ -104,15 +124,17 @@ static void take_v1(const struct mntent *m, struct cgroup_host *h)
 void cgroup_look(const char *root, struct cgroup_host *h)
 {
 	_cleanup_file_ FILE *f = NULL;
-	char words[1024] = "", buf[8192];
+	char words[1024], given[1024], buf[8192];
 	bool all = true;
 	struct mntent m;
 	int c;
 
 	*h = (struct cgroup_host){};
 	read_controllers(root, words, sizeof(words));
+	read_given(root, given, sizeof(given));
 	for (c = 0; c < CGROUP_CONTROLS; c++) {
-		if (has_word(words, names[c].v2)) {
+		h->at[c].busy = has_word(words, names[c].v2);
+		if (has_word(given, names[c].v2)) {
 			h->at[c].home = CGROUP_V2;
 			snprintf(h->at[c].dir, sizeof(h->at[c].dir), "%s",
 				 root);

@@ -277,9 +277,13 @@ int cgroup_make(const char *root, const char *session,
 		const struct cgroup_limits *limits, struct cgroup_group *g,
 		struct err *e)
 {
-	mode_t mask = umask(022);
+	mode_t mask;
 	int ret;
 
+	if (access(root, W_OK))
+		return err_sys(e, -errno, "cgroup v2 at %s (a container must "
+			       "be given one that it can write to)", root);
+	mask = umask(022);
 	set_names(root, session, g);
 	choose(g, limits);
 	ret = make_v2(g, limits, e);

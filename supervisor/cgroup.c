@@ -50,7 +50,8 @@ int cgroup_ready(struct err *e)
 			init_run(NULL);
 		init.ready = true;
 	}
-	if (init.ret)
+	/* So it says where there is no controller: then it is not needed. */
+	if (init.ret && init.ret != ECGROUPNOTMOUNTED)
 		return err_set(e, -EIO, "libcgroup: %s",
 			       cgroup_strerror(init.ret));
 	return 0;

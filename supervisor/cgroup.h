@@ -29,6 +29,7 @@ enum cgroup_home { CGROUP_NOWHERE, CGROUP_V1, CGROUP_V2 };
 /* Where a controller is. */
 struct cgroup_place {
 	enum cgroup_home home;
+	bool busy;		/* v2 has it, and cannot give it to groups */
 	char dir[256];		/* the top of its hierarchy, or "" */
 };
 
@@ -78,7 +79,7 @@ void cgroup_own_session(char id[64]);
 
 /* Is @controller one of cgroup v2's here? */
 bool cgroup_has(const char *root, const char *controller);
-/* Any of them; false: there is none. */
+/* Any of them that groups can have; false: there is none. */
 bool cgroup_any(const char *root, char *name, size_t size);
 void cgroup_look(const char *root, struct cgroup_host *h);
 /* "io", which v1 calls "blkio". */

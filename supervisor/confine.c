@@ -250,6 +250,9 @@ static const char *lacks(const struct cgroup_host *h,
 	};
 	char disk[1][CGROUP_DISK];
 
+	if (h->at[control].home == CGROUP_NOWHERE && h->at[control].busy)
+		return "processes at the top of cgroup v2 keep its controllers "
+		       "from the groups below; move them to one of these";
 	if (h->at[control].home == CGROUP_NOWHERE)
 		return none[control];
 	if (control != CGROUP_IO)

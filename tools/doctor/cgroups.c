@@ -127,7 +127,8 @@ static void check_controller(struct doctor *d, int top,
 	}
 	f = find(d, c->name, c->need, V_MISSING, "%s does not pass the "
 		 "controller on: %s", d->cgroup_root, strerror(-err));
-	effect(f, "no session with limits.%s starts", c->name);
+	effect(f, "limits.%s does not hold: os_hardened refuses a policy that "
+	       "sets it, worktree goes on without", c->name);
 	if (err == -EBUSY)
 		remedy(f, "move the processes in it to a group below it (a "
 		       "container: start it with an init that does)");
