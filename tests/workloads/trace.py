@@ -5,9 +5,10 @@
 trace.py take PLACE...   as JSON; a PLACE is whole:DIR, all that stat tells but
                          the access time, content and attributes, also of DIR
                          itself; or names:DIR, what is below it and its modes
-trace.py diff ONE OTHER [GLOB]...
-                         where they differ, but for paths that match a GLOB;
-                         ctime:GLOB: but for their time of change
+trace.py diff FILE PLACE... -- [GLOB]...
+                         where it differs from what was taken to FILE, but for
+                         paths that match a GLOB; ctime:GLOB: but for their
+                         time of change
 """
 import fnmatch
 import hashlib
@@ -43,11 +44,13 @@ def take(places):
             found += [os.path.join(where, n) for n in dirs + files]
         for path in found:
             out.setdefault(path, describe(path, how == "whole"))
-    return json.dumps(out, sort_keys=True, indent=0)
+    return out
 
 
-def diff(one, other, allowed):
-    a, b = json.load(open(one)), json.load(open(other))
+def diff(before, places, allowed):
+    with open(before, encoding="utf-8") as f:
+        a = json.load(f)
+    b = take(places)
     late = [p[6:] for p in allowed if p.startswith("ctime:")]
     bad = 0
     for path in sorted(a.keys() | b.keys()):
@@ -71,6 +74,7 @@ def diff(one, other, allowed):
 
 if __name__ == "__main__":
     if sys.argv[1] == "take":
-        print(take(sys.argv[2:]))
+        json.dump(take(sys.argv[2:]), sys.stdout)
     else:
-        sys.exit(diff(sys.argv[2], sys.argv[3], sys.argv[4:]))
+        end = sys.argv.index("--")
+        sys.exit(diff(sys.argv[2], sys.argv[3:end], sys.argv[end + 1:]))

@@ -52,24 +52,22 @@ chown -hR lh-test: "$base" $home
 chown root: "$base"
 find "$ws" $home -exec touch -h -d @1000000000.123456789 {} +
 
+places=(whole:"$ws" whole:$home names:/tmp names:/dev/shm names:/run
+	names:/sys/fs/cgroup names:/sys/fs/bpf)
 take()
 {
-	python3 "$tool" take whole:"$ws" whole:$home names:/tmp \
-		names:/dev/shm names:/run names:/sys/fs/cgroup \
-		names:/sys/fs/bpf >"$base/$1"
+	python3 -IS "$tool" take "${places[@]}" >"$base/before"
 }
 
 # $1: what; the rest: what may differ. The cache comes and goes, and the time
 # of that change cannot be set back.
 same()
 {
-	take after
-	python3 "$tool" diff "$base/before" "$base/after" ctime:"$ws" \
-		"${@:2}" >"$base/diff" 2>&1
+	python3 -IS "$tool" diff "$base/before" "${places[@]}" -- \
+		ctime:"$ws" "${@:2}" >"$base/diff" 2>&1
 	result $? "no trace after $1" "$base/diff" "$base/said"
 	rm -rf "$cache"
 	touch -d @1000000000.123456789 "$ws"
-	take before
 }
 
 # Under $policy, with records to $denials if there is such.
@@ -125,7 +123,7 @@ denials=$base/log/d
 session -- true		# the engine, /run/lh and the parent cgroup
 rm -rf "$cache"
 touch -d @1000000000.123456789 "$ws"
-take before
+take
 
 ends 0 "a command that does nothing" -- true
 ends 3 "a command that fails" -- sh -c 'exit 3'
@@ -151,7 +149,7 @@ result $? "the cache stays where something was put into it" "$base/said"
 same "what a command wrote itself" "$ws/made" "$ws" "$cache" "$cache/*"
 rm -f "$ws/made"
 touch -d @1000000000.123456789 "$ws"
-take before
+take
 
 policy=$base/wrong.json
 refuses vresion "a policy that is wrong" -- true
