@@ -52,7 +52,7 @@ chown -hR lh-test: "$base" $home
 chown root: "$base"
 find "$ws" $home -exec touch -h -d @1000000000.123456789 {} +
 
-places=(whole:"$ws" whole:$home names:/tmp names:/dev/shm names:/run
+places=(whole:"$ws" whole:"$home" names:/tmp names:/dev/shm names:/run
 	names:/sys/fs/cgroup names:/sys/fs/bpf)
 take()
 {
