@@ -50,7 +50,7 @@ struct lh_walk {
 	__u8 layer;		/* enum walk_layer */
 	__u8 layers;		/* looked at so far, for LAYER_EACH */
 	__u8 layers_outer;	/* .layers of .layer_outer */
-	__u64 layer_inode;	/* in the overlay */
+	__u64 layer_at;		/* what has them: a dentry of the overlay */
 	__u64 layer_outer;	/* in the one above, of which it is a layer */
 	__u32 rights;		/* that were met above, and not in a layer */
 	__u32 special;		/* LH_SPECIAL_* */

@@ -6,6 +6,7 @@
  * made again; an unfinished one refuses.
  */
 #include "names.bpf.h"
+#include "layer.bpf.h"
 
 /* Both begin with a struct seqcount: odd while a change is under way. */
 extern const void rename_lock __ksym;
@@ -33,59 +34,12 @@ __noinline int lh_settle(void)
  * overlayfs changes its upper layer, of which no hook sees a path. The walk is
  * made again, from the overlay into the layer as soon as it has the place.
  */
-#define LAYERS_MAX 200		/* looked at: more than people stack */
-
 enum walk_layer {
 	LAYER_NONE,
 	LAYER_ABOVE,		/* still in the overlay */
 	LAYER_IN,
 	LAYER_EACH,		/* from each that has it, one after the other */
 };
-
-static __always_inline __u64 layer_word(__u64 at)
-{
-	__u64 word = 0;
-
-	bpf_probe_read_kernel(&word, sizeof(word), (void *)at);
-	return word;
-}
-
-/* @d if it is a dentry: were it anything else, this would hardly be so. */
-static __always_inline __u64 layer_dentry(__u64 d)
-{
-	__u64 up = d ? (__u64)LH_READ_AS(struct dentry, d, d_parent) : 0;
-	__u64 dir = up ? (__u64)LH_READ_AS(struct dentry, up, d_inode) : 0;
-
-	return dir && LH_READ_AS(struct inode, dir, i_sb) ==
-	       LH_READ_AS(struct dentry, d, d_sb) ? d : 0;
-}
-
-/*
- * The dentry in the upper layer of what has this inode in an overlay, or 0. It
- * comes after the inode in what overlayfs, a module, allocates for both.
- */
-static __always_inline __u64 layer_of(__u64 inode)
-{
-	return inode ? layer_dentry(layer_word(inode +
-			bpf_core_type_size(struct inode))) : 0;
-}
-
-/*
- * The same in the @n-th layer below. Behind the upper one comes the pair of a
- * layer and the dentry in it; from 6.5 a list of these, behind their number.
- */
-static __always_inline __u64 layer_below(__u64 inode, __u32 n)
-{
-	__u64 at = inode + bpf_core_type_size(struct inode) + 8, d, list;
-
-	d = layer_dentry(layer_word(at + 8));
-	if (d)
-		return n ? 0 : d;
-	list = layer_word(at);
-	if (!list || n >= (__u32)layer_word(list))
-		return 0;
-	return layer_dentry(layer_word(list + 16 + 16 * n));
-}
 
 static __always_inline void walk_restart(struct lh_walk *w)
 {
@@ -119,19 +73,19 @@ static __always_inline void walk_restart(struct lh_walk *w)
 		w->layer = LAYER_ABOVE;
 }
 
-/* The next layer that has w->layer_inode: the upper one, then those below. */
+/* The next layer that has w->layer_at: the upper one, then those below. */
 static __always_inline __u64 layer_take(struct lh_walk *w)
 {
 	__u64 d;
 
 	if (!w->layers++) {
-		d = layer_of(w->layer_inode);
+		d = layer_above(w->layer_at);
 		if (d)
 			return d;
 		w->layers++;
 	}
 	return w->layers > LAYERS_MAX ? 0 :
-	       layer_below(w->layer_inode, w->layers - 2);
+	       layer_below(w->layer_at, w->layers - 2);
 }
 
 /*
@@ -141,23 +95,18 @@ static __always_inline __u64 layer_take(struct lh_walk *w)
  */
 static __noinline int layer_next(struct lh_walk *w)
 {
-	__u64 here = w->start_dentry, sb;
+	__u64 here = w->start_dentry;
 
-	if (here && !w->layer_outer) {
-		sb = (__u64)LH_READ_AS(struct dentry, here, d_sb);
-		if (LH_READ_AS(struct super_block, sb, s_magic) ==
-		    OVERLAY_MAGIC) {
-			w->layer_outer = w->layer_inode;
-			w->layers_outer = w->layers;
-			w->layer_inode = (__u64)LH_READ_AS(struct dentry, here,
-							   d_inode);
-			w->layers = 0;
-			w->start_dentry = 0;
-		}
+	if (here && !w->layer_outer && layer_is_overlay(here)) {
+		w->layer_outer = w->layer_at;
+		w->layers_outer = w->layers;
+		w->layer_at = here;
+		w->layers = 0;
+		w->start_dentry = 0;
 	}
 	here = layer_take(w);
 	if (!here && w->layer_outer && w->start_dentry) {
-		w->layer_inode = w->layer_outer;
+		w->layer_at = w->layer_outer;
 		w->layers = w->layers_outer;
 		w->layer_outer = 0;
 		here = layer_take(w);
@@ -243,9 +192,8 @@ static __always_inline int walk_lost_layer(struct lh_walk *w)
 /* From here on in the layer, if that has what the walk is at. */
 static __noinline int walk_into_layer(struct lh_walk *w)
 {
-	__u64 here = w->dentry, d;
+	__u64 d = layer_above(w->dentry);
 
-	d = layer_of((__u64)LH_READ_AS(struct dentry, here, d_inode));
 	if (d) {
 		w->dentry = d;
 		w->layer = LAYER_IN;
@@ -366,11 +314,42 @@ static __always_inline bool looks_alone(struct lh_ask *q)
 	return true;
 }
 
+static __noinline int walk_begin(struct lh_walk *w)
+{
+	w->tries = 0;
+	w->done = 0;
+	walk_restart(w);
+	return 0;
+}
+
+static __always_inline void walk_run(struct lh_walk *w, struct lh_stride *c)
+{
+	walk_begin(w);
+	bpf_loop(LH_WALK_MAX, walk_step, c, 0);
+}
+
+/* By the dentry chains in its layers, until one of them denies it. */
+static __always_inline __u32 judge_each(struct lh_walk *w, struct lh_stride *c,
+					struct lh_ask *q)
+{
+	w->layer = LAYER_EACH;
+	w->layer_at = q->at.dentry;
+	w->layer_outer = 0;
+	w->layers = 0;
+	w->start_dentry = 0;
+	/* Each object of an overlay has a layer. */
+	if (layer_next(w) <= 0)
+		return LH_WHY_UNFINISHED;
+	walk_run(w, c);
+	return walk_verdict(w, q, 0);
+}
+
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 {
 	struct lh_stride c = { .l = l };
 	struct lh_walk *w;
 	__u32 slot, verdict;
+	bool alone;
 
 	if (!l || !q)
 		return LH_WHY_INTERNAL;
@@ -388,31 +367,26 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	w->start_dentry = q->at.dentry;
 	w->start_mnt = q->at.mnt;
 	w->layer = LAYER_NONE;
-	w->tries = 0;
-	w->done = 0;
-	walk_restart(w);
-	bpf_loop(LH_WALK_MAX, walk_step, &c, 0);
+	walk_run(w, &c);
 	w->rights = w->trail.rights;
 	verdict = walk_verdict(w, q, c.s->top);
 	if ((verdict & 0xffff) != LH_WHY_ALLOW || q->magic != OVERLAY_MAGIC ||
 	    !q->at.mnt)
 		return verdict;
-	w->layer = looks_alone(q) ? LAYER_EACH : LAYER_ABOVE;
-	if (w->layer == LAYER_ABOVE && !(q->access & LH_CHANGES))
-		return verdict;
 	w->start_mnt = 0;
-	if (w->layer == LAYER_EACH) {
-		w->layer_inode = q->inode;
-		w->layer_outer = 0;
-		w->layers = 0;
-		w->start_dentry = 0;
-		/* Each object of an overlay has a layer. */
-		if (layer_next(w) <= 0)
-			return LH_WHY_UNFINISHED;
+	alone = looks_alone(q);
+	if (!alone && !(q->access & LH_CHANGES))
+		return verdict;
+	if (alone || q->inode) {
+		if (!alone)	/* else judged in the layer that is changed */
+			q->access = LH_STAT;
+		verdict = judge_each(w, &c, q);
+		q->access = w->access;
+		if (alone || (verdict & 0xffff) != LH_WHY_ALLOW)
+			return verdict;
 	}
-	w->tries = 0;
-	w->done = 0;
-	walk_restart(w);
-	bpf_loop(LH_WALK_MAX, walk_step, &c, 0);
+	w->layer = LAYER_ABOVE;
+	w->start_dentry = q->at.dentry;
+	walk_run(w, &c);
 	return walk_verdict(w, q, c.s->top);
 }

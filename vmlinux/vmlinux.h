@@ -130,6 +130,7 @@ struct dentry {
 	struct qstr d_name;
 	struct inode *d_inode;
 	struct super_block *d_sb;
+	void *d_fsdata;
 	union {
 		struct hlist_node d_alias;
 	} d_u;

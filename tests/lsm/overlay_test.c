@@ -14,14 +14,15 @@
 
 /*
  * DIR is the overlay; $DIR.l its layer below, where everything lies when the
- * session starts, $DIR.u the one above. $DIR.l/ws/kept and $DIR.u/ws/shut are
- * denied as that alone, and $DIR.u/ws/ro is read-only. $DIR/ws/mix is of both
- * layers, and denied in the one below.
+ * session starts, $DIR.u the one above. $DIR.l/ws/kept, $DIR.l/ws/alone and
+ * $DIR.u/ws/shut are denied as that alone, and $DIR.u/ws/ro is read-only.
+ * $DIR/ws/mix is of both layers, and denied in the one below.
  */
 #define OVER(options)							\
 	"mkdir $DIR.l $DIR.u $DIR.w && cp -a $DIR/. $DIR.l && "		\
 	"mkdir $DIR.l/ws/kept && echo TEXT >$DIR.l/ws/kept/key && "	\
 	"echo TEXT >$DIR.l/ws/one && ln $DIR.l/ws/one $DIR.l/ws/two && "\
+	"echo TEXT >$DIR.l/ws/alone && "				\
 	"mkdir $DIR.l/ws/mix && echo TEXT >$DIR.l/ws/mix/low && "	\
 	"for i in ro shut mix; do mkdir -p $DIR.u/ws/$i && "		\
 	"echo TEXT >$DIR.u/ws/$i/file; done && "			\
@@ -53,14 +54,14 @@ FIXTURE_SETUP(overlay)
 {
 	struct policy p = { 0 };
 	struct world *w = world_make_on(TEST_USER, NULL, variant->after);
-	char more[640], ro[160];
+	char more[720], ro[160];
 
 	self->w = w;
 	ASSERT_NE(NULL, w);
 	snprintf(self->low, sizeof(self->low), "%s.l", w->dir);
 	snprintf(more, sizeof(more), ",\"%s/ws/kept\",\"%s/ws/one\","
-		 "\"%s.u/ws/shut\",\"%s/ws/mix\"", self->low, w->dir, w->dir,
-		 self->low);
+		 "\"%s.u/ws/shut\",\"%s/ws/mix\",\"%s/ws/alone\"",
+		 self->low, w->dir, w->dir, self->low, self->low);
 	snprintf(ro, sizeof(ro), ",\"%s.u/ws/ro\"", w->dir);
 	p.deny = more;
 	p.ro = ro;
@@ -237,6 +238,32 @@ TEST_F(overlay, no_name_comes_or_goes_where_a_layer_forbids_it)
 	EXPECT_EQ(0, ask(&self->twin, "write", "ro/new", "x"));
 	EXPECT_EQ(0, ask(&self->twin, "rename", "ro/new", "shut/new"));
 	EXPECT_EQ(0, ask(&self->twin, "unlink", "shut/new"));
+}
+
+/* Nor is it covered by a mark, and another one in its place. */
+TEST_F(overlay, a_denied_file_of_a_layer_is_not_replaced)
+{
+	/* else overlayfs looks for it in the layer, and that is refused */
+	int held = open(at(self->w, "ws/alone"), O_PATH | O_CLOEXEC);
+
+	ASSERT_LE(0, held);
+	REFUSED("unlink", "alone");
+	REFUSED("rename", "alone", "moved");
+	REFUSED("rename", "file", "alone");
+	REFUSED("rename", "file", "alone", "x");
+	REFUSED("link", "alone", "moved");
+	REFUSED("chmod", "alone", "600");
+	REFUSED("utimes", "alone");
+	REFUSED("truncate", "alone");
+	REFUSED("chmod", "kept", "700");
+	REFUSED("rename", "mix/low", "moved");
+	DONE("rename", "mix/file", "moved");
+	DONE("write", "mix/new", "x");
+	DONE("unlink", "moved");
+	EXPECT_TRUE(holds(at(self->w, "ws/alone"), "TEXT\n"));
+	EXPECT_EQ(0, ask(&self->twin, "rename", "file", "alone"));
+	DONE("open", "alone", "+");	/* it is what file was */
+	close(held);
 }
 
 /* A second overlay, made during the session inside the workspace. */

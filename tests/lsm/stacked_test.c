@@ -5,6 +5,7 @@
  * A layer's denials hold for these too, also where it is an overlay itself.
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 
@@ -16,16 +17,18 @@
  * $DIR.l and $DIR.u are the layers, and an overlay of them lies at $OVER. In
  * each of a layer's directories: file, pipe. Denied are $DIR.l/ws/kept, $DIR.u/
  * ws/shut and $DIR.l/ws/mix, which is in both; open, of the lower one, and
- * above, of the upper one, are not.
+ * above, of the upper one, are not. Below the lower one is $DIR.k, of which
+ * ws/far is denied; the lower one has it too.
  */
 #define STACK								\
 	"mkdir $DIR.l $DIR.u $DIR.w && cp -a $DIR/. $DIR.l && "		\
 	"for d in l/ws/kept l/ws/mix l/ws/open u/ws/shut u/ws/mix "	\
 	"u/ws/above; do mkdir -p $DIR.$d && echo TEXT >$DIR.$d/file && "\
 	"mkfifo $DIR.$d/pipe && chmod 666 $DIR.$d/pipe; done && "	\
-	"chown -R $OWNER $DIR.l $DIR.u && mkdir -p $OVER && "		\
-	"mount -t overlay -o lowerdir=$DIR.l,upperdir=$DIR.u,workdir="	\
-	"$DIR.w overlay $OVER"
+	"mkdir -p $DIR.l/ws/far $DIR.k/ws/far/key && "			\
+	"chown -R $OWNER $DIR.k $DIR.l $DIR.u && mkdir -p $OVER && "	\
+	"mount -t overlay -o lowerdir=$DIR.l:$DIR.k,upperdir=$DIR.u,"	\
+	"workdir=$DIR.w overlay $OVER"
 
 FIXTURE(stacked) {
 	struct world *w;
@@ -67,7 +70,8 @@ FIXTURE_SETUP(stacked)
 	self->w = w;
 	ASSERT_NE(NULL, w);
 	snprintf(more, sizeof(more), ",\"%s.l/ws/kept\",\"%s.u/ws/shut\","
-		 "\"%s.l/ws/mix\"", w->dir, w->dir, w->dir);
+		 "\"%s.l/ws/mix\",\"%s.k/ws/far\"", w->dir, w->dir, w->dir,
+		 w->dir);
 	snprintf(sockets, sizeof(sockets), "\"%s/ws\",\"%s.s\"", w->dir,
 		 w->dir);
 	p.deny = more;
@@ -114,6 +118,24 @@ TEST_F(stacked, what_a_layer_denies_is_not_seen)
 		DONE("list", ".");
 	}
 	EXPECT_TRUE(denied(&self->s, "stat", at(self->w, "ws/kept"), NULL));
+}
+
+/* The host lists it meanwhile, so overlayfs has its names in memory. */
+TEST_F(stacked, a_denied_layer_below_the_first_is_not_listed)
+{
+	DIR *held = opendir(at(self->w, "ws/far"));
+	int n = 0;
+
+	ASSERT_NE(NULL, held);
+	while (readdir(held))
+		n++;
+	EXPECT_EQ(3, n);
+	REFUSED("list", "far");
+	REFUSED("stat", "far");
+	REFUSED("inotify", "far");
+	REFUSED("stat", "far/key");
+	EXPECT_EQ(0, ask(&self->twin, "list", "far"));
+	closedir(held);
 }
 
 TEST_F(stacked, a_pipe_of_a_denied_layer_is_shut)
