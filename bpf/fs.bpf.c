@@ -17,21 +17,6 @@
 #define RENAME_EXCHANGE 0x2
 #define RENAME_WHITEOUT 0x4
 
-/* A device other than null, zero, full, random, urandom, tty and ptmx. */
-static __always_inline __u16 is_device(struct inode *i)
-{
-	__u32 type = i->i_mode & S_IFMT, dev = i->i_rdev;
-
-	if (type == S_IFBLK)
-		return 1;
-	if (type != S_IFCHR)
-		return 0;
-	/* Numbers within the kernel: twenty bits of minor. */
-	return !(dev == (1 << 20 | 3) || dev == (1 << 20 | 5) ||
-		 (dev >= (1 << 20 | 7) && dev <= (1 << 20 | 9)) ||
-		 dev == (5 << 20) || dev == (5 << 20 | 2));
-}
-
 /*
  * Up to 6.4 overlayfs opens what backs a file under the file's own path. Where
  * that really lies is then known by its inode alone.
@@ -458,6 +443,7 @@ static __noinline int receive_refused(struct file *file)
 	struct lh_ask q = FS_ASK(d, file->f_path.mnt, RECEIVE, file_receive,
 				 open_access(file));
 
+	q.device = is_device(file->f_inode);
 	if (fs_refuses(l, &q))
 		return 1;
 	if ((q.access & LH_WRITE) && keeps_setid(file->f_inode))

@@ -133,6 +133,21 @@ static __always_inline int is_shared_node(struct dentry *d, __u16 mine)
 	return !mine && (type == S_IFCHR || type == S_IFBLK);
 }
 
+/* A device other than null, zero, full, random, urandom, tty and ptmx. */
+static __always_inline __u16 is_device(struct inode *i)
+{
+	__u32 type = i->i_mode & S_IFMT, dev = i->i_rdev;
+
+	if (type == S_IFBLK)
+		return 1;
+	if (type != S_IFCHR)
+		return 0;
+	/* Numbers within the kernel: twenty bits of minor. */
+	return !(dev == (1 << 20 | 3) || dev == (1 << 20 | 5) ||
+		 (dev >= (1 << 20 | 7) && dev <= (1 << 20 | 9)) ||
+		 dev == (5 << 20) || dev == (5 << 20 | 2));
+}
+
 static __always_inline int is_dir(struct dentry *d)
 {
 	struct inode *i = d->d_inode;

@@ -325,4 +325,37 @@ TEST_F(meta, a_descriptor_that_arrives_is_judged_as_an_open)
 	EXPECT_EQ(0, ask(&self->twin, "pass", at(self->w, "outside/given")));
 }
 
+/* A device is judged by what it is, wherever its file may lie. */
+TEST_F(meta, a_device_that_arrives_is_judged_as_one)
+{
+	static const struct {
+		int minor, want;
+	} given[] = { { 11 /* kmsg */, EBADF }, { 5 /* zero */, 0 } };
+	char dir[128], path[160];
+	int pair[2];
+
+	snprintf(dir, sizeof(dir), "%s", at(self->w, "ws/d"));
+	snprintf(path, sizeof(path), "%s/dev", dir);
+	ASSERT_EQ(0, world_dir(self->w, dir));
+	/* where devices may lie */
+	ASSERT_EQ(0, mount("tmpfs", dir, "tmpfs", 0, "mode=777"));
+	for (size_t i = 0; i < ARRAY_SIZE(given); i++) {
+		int fd;
+
+		ASSERT_EQ(0, mknod(path, S_IFCHR | 0666,
+				   makedev(1, given[i].minor)));
+		ASSERT_EQ(0, chown(path, self->w->uid, self->w->gid));
+		ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+		ASSERT_EQ(pair[0] + 1, pair[1]);
+		fd = open(path, O_RDONLY);
+		ASSERT_LE(0, fd);
+		EXPECT_EQ(given[i].want, received(self->w, pair[0], fd));
+		close(fd);
+		close(pair[0]);
+		close(pair[1]);
+		ASSERT_EQ(0, unlink(path));
+	}
+	ASSERT_EQ(0, umount2(dir, MNT_DETACH));
+}
+
 TEST_HARNESS_MAIN
