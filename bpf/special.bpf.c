@@ -8,6 +8,7 @@
 
 #define MNT_INTERNAL 0x4000
 #define MNT_NS_NONE (-22)	/* mnt_ns of a mount that is in no namespace */
+#define PROC_NET_DEPTH 6	/* of what lies below /proc/<pid>/net */
 
 /* Eight characters as memory has them; to compare names without a call. */
 #define LH_WORD(s) \
@@ -62,35 +63,56 @@ static __noinline int proc_reaches_out(__u64 dentry)
 }
 
 /*
- * /proc/<pid>/net/if_inet6 of an own process: a JVM holds that there is no IPv6
- * if it cannot read it. It tells what netlink tells too; its neighbours tell of
- * the host's connections.
+ * net/if_inet6 of an own process: a JVM holds that there is no IPv6 if it
+ * cannot read it. It tells what netlink tells too; its neighbours tell of the
+ * host's connections.
  */
 static __noinline int proc_is_interfaces(struct lh_session *s, __u64 dentry)
 {
-	struct dentry *d = (struct dentry *)dentry, *net;
+	struct dentry *d = (struct dentry *)dentry;
 	__u64 name[2] = {}, above = 0;
-	struct pid *pid;
 
 	if (!(s->flags & LH_SESSION_INET))
 		return 0;
 	bpf_probe_read_kernel_str(name, sizeof(name),
 				  BPF_CORE_READ(d, d_name.name));
-	net = BPF_CORE_READ(d, d_parent);
 	bpf_probe_read_kernel_str(&above, sizeof(above),
-				  BPF_CORE_READ(net, d_name.name));
-	if (name[0] != LH_WORD("if_inet6") || name[1] ||
-	    above != ('n' | 'e' << 8 | 't' << 16))
-		return 0;
-	pid = proc_pid((__u64)BPF_CORE_READ(net, d_inode));
-	return pid && proc_is_own(s, pid);
+				  BPF_CORE_READ(d, d_parent, d_name.name));
+	return name[0] == LH_WORD("if_inet6") && !name[1] &&
+	       above == ('n' | 'e' << 8 | 't' << 16);
+}
+
+/*
+ * What lies in /proc/<pid>/net is of no process, but tells of the network that
+ * this one has.
+ */
+static __noinline struct pid *proc_pid_above(__u64 dentry)
+{
+	struct dentry *d = (struct dentry *)dentry;
+	struct pid *pid;
+	int i;
+
+	for (i = 0; i < PROC_NET_DEPTH; i++) {
+		struct dentry *up = BPF_CORE_READ(d, d_parent);
+
+		if (up == d)
+			break;
+		d = up;
+		pid = proc_pid((__u64)BPF_CORE_READ(d, d_inode));
+		if (pid)
+			return pid;
+	}
+	return NULL;
 }
 
 static __noinline __u32 proc_special(struct lh_session *s, struct lh_ask *q)
 {
 	struct pid *pid = proc_pid(q->inode);
+	struct pid *above = pid ? NULL : proc_pid_above(q->at.dentry);
 
-	if (!pid && !(q->access & LH_CHANGES) &&
+	if (above && !proc_is_own(s, above))
+		return LH_SPECIAL_DECIDED | LH_WHY_PROCESS;
+	if (above && !(q->access & LH_CHANGES) &&
 	    proc_is_interfaces(s, q->at.dentry))
 		return LH_SPECIAL_FREE;
 	if (!pid)	/* a knob is written where a rule names it, or above */

@@ -224,6 +224,10 @@ static const struct shown {
 	{ "/proc", "sys/kernel/core_pattern", 0, EACCES },
 	{ "/proc", "sysrq-trigger", -1, EACCES },
 	{ "/proc", "1/stat", EACCES, EACCES },
+	{ "/proc", "1/net/tcp", EACCES, -1 },	/* it may have another one */
+	{ "/proc", "1/net/stat/arp_cache", EACCES, -1 },
+	{ "/proc", "self/net/tcp", 0, -1 },
+	{ "/proc", "self/net/stat/arp_cache", 0, -1 },
 	{ "/sys", "kernel/uevent_helper", -1, EACCES },
 	{ "/sys/fs/cgroup", "lh-test/cgroup.procs", EACCES, EACCES },
 	{ "/sys/fs/cgroup", "lh-test/memory.max", EACCES, EACCES },
