@@ -152,6 +152,16 @@ static __always_inline _Bool lh_dest_is_loopback(const struct lh_dest *d)
 	return !head && d->addr[15] <= 1;
 }
 
+/* The address of nobody is where the kernel will go: to 127.0.0.1 or ::1. */
+static __always_inline void lh_dest_settle(struct lh_dest *d)
+{
+	if (!lh_dest_is_any(d))
+		return;
+	if (d->family == LH_AF_INET)
+		d->addr[0] = 127;
+	d->addr[d->family == LH_AF_INET ? 3 : 15] = 1;
+}
+
 static __always_inline __u32 lh_loop_flag(__u16 protocol)
 {
 	return protocol == LH_TCP ? LH_SESSION_LOOP_TCP :

@@ -9,125 +9,11 @@
  * cgroup/sendmsg would see each datagram once more, and makes every UDP socket
  * of the host take its lock for each.
  */
-#include "pair.bpf.h"
+#include "owner.bpf.h"
 
 #define HOST_LOOPBACK 0x7f000001u
+#define IPV6_JUMBO 194		/* the one option in such a packet */
 #define FRESH 2000000000ULL	/* ns that a datagram's sender is remembered */
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, LH_FLOWS_MAX);
-	__type(key, struct lh_flow);
-	__type(value, __u64);
-} lh_flows SEC(".maps");
-
-static __always_inline void flow_key(struct lh_flow *f, const struct pair *p,
-				     __u16 kind)
-{
-	f->serial = p->q.serial;
-	__builtin_memcpy(f->peer, p->q.d.addr, sizeof(f->peer));
-	f->peer_port = p->q.d.port;
-	f->own_port = p->own.port;
-	f->protocol = p->q.d.protocol;
-	f->kind = kind;
-}
-
-static __noinline void flow_note(struct pair *p, __u16 kind)
-{
-	__u64 now = bpf_ktime_get_ns();
-	struct lh_flow f;
-
-	flow_key(&f, p, kind);
-	bpf_map_update_elem(&lh_flows, &f, &now, BPF_ANY);
-}
-
-static __noinline __u64 flow_time(struct pair *p, __u16 kind)
-{
-	struct lh_flow f;
-	__u64 *t;
-
-	flow_key(&f, p, kind);
-	t = bpf_map_lookup_elem(&lh_flows, &f);
-	return t ? *t : 0;
-}
-
-/* A datagram leaves: as its receiver will see it, the other way round. */
-static __noinline void flow_sent(struct pair *p)
-{
-	struct lh_dest d = p->q.d;
-
-	p->q.d = p->own;
-	p->own = d;
-	flow_note(p, LH_FLOW_SENT);
-}
-
-enum owner { OWNER_NONE, OWNER_SELF, OWNER_OTHER };
-
-static __always_inline void tuple4(struct bpf_sock_tuple *t,
-				   const struct lh_dest *from,
-				   const struct lh_dest *to)
-{
-	__builtin_memcpy(&t->ipv4.saddr, from->addr, 4);
-	__builtin_memcpy(&t->ipv4.daddr, to->addr, 4);
-	t->ipv4.sport = __builtin_bswap16(from->port);
-	t->ipv4.dport = __builtin_bswap16(to->port);
-}
-
-static __always_inline void tuple6(struct bpf_sock_tuple *t,
-				   const struct lh_dest *from,
-				   const struct lh_dest *to)
-{
-	__builtin_memcpy(&t->ipv6.saddr, from->addr, 16);
-	__builtin_memcpy(&t->ipv6.daddr, to->addr, 16);
-	t->ipv6.sport = __builtin_bswap16(from->port);
-	t->ipv6.dport = __builtin_bswap16(to->port);
-}
-
-/* Whose socket takes what comes from @from to @to? */
-static __noinline int owner_of(void *c, struct lh_dest *from,
-			       struct lh_dest *to, __u16 protocol,
-			       __u64 serial)
-{
-	struct bpf_sock_tuple t = {};
-	int who = OWNER_OTHER;
-	struct bpf_sock *sk;
-	__u64 *owner;
-
-	if (to->family == LH_AF_INET) {
-		tuple4(&t, from, to);
-		if (protocol == LH_TCP)
-			sk = bpf_sk_lookup_tcp(c, &t, sizeof(t.ipv4),
-					       BPF_F_CURRENT_NETNS, 0);
-		else
-			sk = bpf_sk_lookup_udp(c, &t, sizeof(t.ipv4),
-					       BPF_F_CURRENT_NETNS, 0);
-	} else {
-		tuple6(&t, from, to);
-		if (protocol == LH_TCP)
-			sk = bpf_sk_lookup_tcp(c, &t, sizeof(t.ipv6),
-					       BPF_F_CURRENT_NETNS, 0);
-		else
-			sk = bpf_sk_lookup_udp(c, &t, sizeof(t.ipv6),
-					       BPF_F_CURRENT_NETNS, 0);
-	}
-	if (!sk)
-		return OWNER_NONE;
-	owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
-	if (owner && *owner == serial)
-		who = OWNER_SELF;
-	bpf_sk_release(sk);
-	return who;
-}
-
-/* The address of nobody is where the kernel will go: to 127.0.0.1 or ::1. */
-static __always_inline void dest_settle(struct lh_dest *d)
-{
-	if (!lh_dest_is_any(d))
-		return;
-	if (d->family == LH_AF_INET)
-		d->addr[0] = 127;
-	d->addr[d->family == LH_AF_INET ? 3 : 15] = 1;
-}
 
 static __always_inline void dest_of(struct lh_dest *d,
 				    struct bpf_sock_addr *c, bool v6)
@@ -153,19 +39,16 @@ static __always_inline void dest_of(struct lh_dest *d,
 static __noinline int addr_reach(struct bpf_sock_addr *c, struct pair *p)
 {
 	struct lh_dest none = {};
+	int who;
 
 	lh_reach(&p->q);
-	if (p->q.v.reach == LH_REACH_ANY)
-		return 1;
-	if (p->q.v.reach != LH_REACH_OWN)
+	if (p->q.v.reach == LH_REACH_NONE)
 		return addr_refuse(p, p->q.v.why, p->q.v.rule, EACCES);
-	dest_settle(&p->q.d);
-	if (owner_of(c, &none, &p->q.d, p->q.d.protocol, p->q.serial) !=
-	    OWNER_OTHER)
+	if (p->q.v.reach == LH_REACH_ANY && !lh_dest_is_loopback(&p->q.d))
 		return 1;
-	/* What a host client of a published port asked, it is answered. */
-	if (p->q.d.protocol == LH_UDP && p->own.port &&
-	    flow_time(p, LH_FLOW_CLIENT))
+	lh_dest_settle(&p->q.d);
+	who = owner_of(c, &none, &p->q.d, p);
+	if (owner_is_reached(who, p->q.v.reach) || is_client(p))
 		return 1;
 	return addr_refuse(p, LH_WHY_PEER, 0, EACCES);
 }
@@ -208,10 +91,9 @@ static __noinline int bind_judge(struct bpf_sock_addr *c, struct pair *p)
 
 	if (!lh_decide_bind(p->q.flags, &p->q.d, &narrow))
 		return addr_refuse(p, LH_WHY_NOT_GRANTED, 0, EACCES);
-	dest_settle(&p->q.d);
+	lh_dest_settle(&p->q.d);
 	/* A group shared with a listener of the host would rob it. */
-	if (p->q.d.port && owner_of(c, &none, &p->q.d, p->q.d.protocol,
-				    p->q.serial) == OWNER_OTHER)
+	if (p->q.d.port && owner_of(c, &none, &p->q.d, p) >= OWNER_HOST)
 		return addr_refuse(p, LH_WHY_PEER, 0, EADDRINUSE);
 	return narrow ? BIND_NARROW : BIND_AS_IT_IS;
 }
@@ -297,6 +179,14 @@ static __always_inline bool skb_read(struct __sk_buff *skb,
 		__builtin_memcpy(to->addr, head + 24, 16);
 		from->protocol = head[6];
 		at = 40;
+		/* More than 64 kB at once, where the device takes that. */
+		if (!from->protocol) {
+			if (bpf_skb_load_bytes(skb, at, head, 8) || head[1] ||
+			    head[2] != IPV6_JUMBO)
+				return false;
+			from->protocol = head[0];
+			at = 48;
+		}
 	}
 	to->family = from->family;
 	to->protocol = from->protocol;
@@ -320,12 +210,10 @@ static __always_inline bool skb_read(struct __sk_buff *skb,
 /* A socket that closed may hide behind who listens: ask without it too. */
 static __noinline int listener_of(void *c, struct pair *p)
 {
-	int who = owner_of(c, &p->own, &p->q.d, p->q.d.protocol, p->q.serial);
+	int who = owner_of(c, &p->own, &p->q.d, p);
 	struct lh_dest none = {};
 
-	if (who != OWNER_NONE)
-		return who;
-	return owner_of(c, &none, &p->q.d, p->q.d.protocol, p->q.serial);
+	return who != OWNER_NONE ? who : owner_of(c, &none, &p->q.d, p);
 }
 
 /* A record for the first packet; TCP tries again, with the same four. */
@@ -335,7 +223,7 @@ static __noinline int skb_refuse(struct pair *p, bool task, __u16 why,
 	if (p->q.d.protocol != LH_UDP) {
 		if (flow_time(p, LH_FLOW_TOLD))
 			return 0;
-		flow_note(p, LH_FLOW_TOLD);
+		flow_note(p, LH_FLOW_TOLD, 1);
 	}
 	return pair_refuse(p, task, why, rule, -EPERM);
 }
@@ -353,33 +241,29 @@ int inet_egress(struct __sk_buff *skb)
 		.op = LH_OP_CONNECT, .hook = LH_HOOK_cgroup_skb_egress,
 	};
 	struct bpf_sock *sk = skb->sk;
-	bool opens = true;
+	bool opens = true, near;
 	int who;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
 	if (!pair_begin(&p, sk))
 		return 1;
-	if (!p.s)
-		return 0;
 	if (!skb_read(skb, &p.own, &p.q.d, &opens))
-		return skb_refuse(&p, false, LH_WHY_FAMILY, 0);
-	if (!opens)
-		return 1;
+		return p.s ? skb_refuse(&p, false, LH_WHY_FAMILY, 0) : 0;
+	if (!p.s || !opens)
+		return !opens && (p.s || pair_is_left(sk));
 	if (p.q.d.protocol == LH_UDP)
 		p.op = LH_OP_SEND;
 	lh_reach(&p.q);
-	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach &&
-	    skb->ifindex != LH_LOOPBACK_DEVICE)
+	near = skb->ifindex == LH_LOOPBACK_DEVICE;
+	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach && !near)
 		return egress_refuse(&p, LH_WHY_NEVER, 0);
 	if (p.q.v.reach == LH_REACH_NONE)
 		return egress_refuse(&p, p.q.v.why, p.q.v.rule);
-	if (p.q.v.reach == LH_REACH_OWN) {
+	/* The host's own other addresses are near, too. */
+	if (near) {
 		who = listener_of(skb, &p);
-		if (who == OWNER_OTHER && p.q.d.protocol == LH_UDP &&
-		    flow_time(&p, LH_FLOW_CLIENT))
-			return 1;
-		if (who == OWNER_OTHER)
+		if (!owner_is_reached(who, p.q.v.reach) && !is_client(&p))
 			return egress_refuse(&p, LH_WHY_PEER, 0);
 	}
 	if (p.q.d.protocol == LH_UDP)
@@ -411,10 +295,10 @@ int inet_ingress(struct __sk_buff *skb)
 		sk = bpf_sk_fullsock(sk);
 	if (!pair_begin(&p, sk))
 		return 1;
-	if (!p.s || !skb_read(skb, &p.q.d, &p.own, &opens))
+	if (!skb_read(skb, &p.q.d, &p.own, &opens))
 		return 0;
-	if (!opens)
-		return 1;
+	if (!p.s || !opens)
+		return !opens && (p.s || pair_is_left(sk));
 	udp = p.q.d.protocol == LH_UDP;
 	/* Nobody binds elsewhere; what listens there has got around that. */
 	if (!udp && !lh_dest_is_loopback(&p.own))
@@ -426,15 +310,14 @@ int inet_ingress(struct __sk_buff *skb)
 		lh_reach(&p.q);
 		if (p.q.v.reach == LH_REACH_ANY)
 			return 1;
-	} else if (owner_of(skb, &p.own, &p.q.d, p.q.d.protocol,
-			    p.q.serial) == OWNER_SELF) {
+	} else if (owner_of(skb, &p.own, &p.q.d, &p) == OWNER_SELF) {
 		return 1;
 	}
 	if ((p.q.flags & LH_SESSION_PUBLISH) &&
 	    lh_port_find(p.q.serial, LH_NODE_PUBLISH, p.own.protocol,
 			 p.own.port)) {
 		if (udp)
-			flow_note(&p, LH_FLOW_CLIENT);
+			client_note(skb, &p);
 		return 1;
 	}
 	return skb_refuse(&p, false, LH_WHY_PEER, 0);

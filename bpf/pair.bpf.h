@@ -13,6 +13,7 @@ struct pair {
 	struct lh_question q;	/* q.d: the peer */
 	struct lh_dest own;
 	struct lh_session *s;
+	__u64 client;		/* for inet-cgroup.bpf.c */
 	__u16 op, hook;
 };
 
@@ -54,8 +55,19 @@ static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
 	if (p->s && p->s->serial == p->q.serial && p->s->state == LH_LIVE)
 		p->q.flags = p->s->flags;
 	else
-		p->s = NULL;		/* over: nothing passes */
+		p->s = NULL;		/* over: nothing new passes */
 	return true;
+}
+
+/*
+ * Of a session that is over: is this what a connection has left to say, after
+ * its last holder closed it? Nobody can add to it.
+ */
+static __always_inline bool pair_is_left(struct bpf_sock *sk)
+{
+	struct tcp_sock *t = sk ? bpf_skc_to_tcp_sock(sk) : NULL;
+
+	return t && !t->inet_conn.icsk_inet.sk.sk_socket;
 }
 
 /* Does one of the session's own run, and not the kernel in its time? */

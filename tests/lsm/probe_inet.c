@@ -20,6 +20,7 @@
 
 #define SLOTS 32
 #define WAIT_MS 1500
+#define BLOCK 65536
 
 static int slots[SLOTS];	/* 0: none */
 
@@ -212,6 +213,42 @@ static int op_irecv(char **a, struct probe_reply *r)
 	return probe_errno(n);
 }
 
+/* SLOT BYTES: as many as it takes without waiting. .value: how many */
+static int op_ipump(char **a, struct probe_reply *r)
+{
+	static const char block[BLOCK];
+	long left = atol(a[1]);
+	ssize_t n = 1;
+
+	for (r->value = 0; left > 0 && n > 0; left -= n, r->value += n)
+		n = send(*probe_slot(a[0]), block,
+			 left < BLOCK ? left : BLOCK,
+			 MSG_NOSIGNAL);
+	return n > 0 || errno == EAGAIN ? 0 : errno;
+}
+
+/*
+ * SLOT BYTES [MS]: read as many, or to the end, which is EPIPE. .value: how
+ * many came
+ */
+static int op_idrain(char **a, struct probe_reply *r)
+{
+	struct pollfd p = { .fd = *probe_slot(a[0]), .events = POLLIN };
+	static char block[BLOCK];
+	ssize_t n;
+
+	for (r->value = 0; r->value < atol(a[1]); r->value += n) {
+		if (poll(&p, 1, a[2] ? atoi(a[2]) : WAIT_MS) != 1)
+			return ETIMEDOUT;
+		n = recv(p.fd, block, BLOCK, 0);
+		if (n < 0)
+			return errno;
+		if (!n)
+			return EPIPE;
+	}
+	return 0;
+}
+
 /* Raw bytes as a sockaddr, in hex, of a claimed length. SLOT HEX LEN */
 static int op_irawconnect(char **a, struct probe_reply *r)
 {
@@ -285,5 +322,6 @@ const struct probe_op probe_inet_ops[] = {
 	{ "isendmmsg", 6, op_isendmmsg }, { "irecv", 1, op_irecv },
 	{ "irawconnect", 3, op_irawconnect }, { "iroute", 2, op_iroute },
 	{ "interfaces", 0, op_interfaces }, { "idevice", 2, op_idevice },
+	{ "ipump", 2, op_ipump },	{ "idrain", 2, op_idrain },
 	{ NULL, 0, NULL },
 };

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a rule for the host grants leads to no other session, and what a client
+ * of a published port asked is answered to that client, not to who comes after.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "kselftest_harness.h"
+#include "device.h"
+#include "inet.h"
+
+INET(apart, LOOP);
+
+TEST_F(apart, who_comes_after_a_client_gets_no_answer_of_his)
+{
+	static const char *const ends[][2] = {
+		{ "4", "127.0.0.1" }, { "6", "::1" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *near = ends[i][1];
+		int from;
+
+		ASSERT_EQ(7003, server(&self->s, "1", family, "u", near,
+				       "7003"));
+		from = server(&self->host, "1", family, "u", near, "0");
+		ASSERT_LT(0, from);
+		EXPECT_EQ(0, ask(&self->host, "isend", "1", "q", near,
+				 "7003"));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		EXPECT_EQ(0, ask(&self->s, "isend", "1", "a", near,
+				 text(from)));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+		/* He goes, another one is there. */
+		ASSERT_EQ(0, ask(&self->host, "iclose", "1"));
+		ASSERT_EQ(from, server(&self->host, "2", family, "u", near,
+				       text(from)));
+		EXPECT_EQ(EPERM, ask(&self->s, "isend", "1", "x", near,
+				     text(from)));
+		EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "1", near,
+				      text(from)));
+		EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->host, "irecv", "2", "50"));
+		/* until he asks himself, also connected */
+		EXPECT_EQ(0, ask(&self->host, "iconnect", "2", near, "7003"));
+		EXPECT_EQ(0, ask(&self->host, "isend", "2", "q"));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		EXPECT_EQ(0, ask(&self->s, "isend", "1", "a", near,
+				 text(from)));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "2"));
+		EXPECT_EQ(0, ask(&self->s, "iconnect", "1", near, text(from)));
+		EXPECT_EQ(0, ask(&self->s, "isend", "1", "a"));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "2"));
+		ask(&self->host, "iclose", "2");
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+/* Both may reach port 7001 of the host's, and neither is the host. */
+TEST_F(apart, a_named_port_leads_to_no_other_session)
+{
+	ASSERT_EQ(7001, server(&self->s, "1", "4", "u", "127.0.0.1", "7001"));
+	ASSERT_EQ(7001, server(&self->s, "2", "4", "t", "127.0.0.1", "7001"));
+	ASSERT_EQ(7001, server(&self->other, "1", "4", "u", "127.0.0.2",
+			       "7001"));
+	EXPECT_EQ(EPERM, ask(&self->other, "isend", "1", "x", "127.0.0.1",
+			     "7001"));
+	EXPECT_TRUE(denied(&self->other, "send", NULL, NULL));
+	EXPECT_EQ(EPERM, ask(&self->s, "isend", "1", "x", "127.0.0.2",
+			     "7001"));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	EXPECT_EQ(EACCES, ask(&self->other, "iconnect", "1", "127.0.0.1",
+			      "7001"));
+	EXPECT_TRUE(denied(&self->other, "connect", NULL, NULL));
+	EXPECT_EQ(EACCES, dial(&self->other, "4", "t", "127.0.0.1", 7001));
+	EXPECT_TRUE(denied(&self->other, "connect", NULL, NULL));
+	EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "1", "50"));
+	EXPECT_EQ(ETIMEDOUT, ask(&self->other, "irecv", "1", "50"));
+	EXPECT_EQ(0, dial(&self->s, "4", "t", "127.0.0.1", 7001));
+	EXPECT_EQ(0, dial(&self->s, "4", "u", "127.0.0.1", 7001));
+	EXPECT_EQ(0, ask(&self->s, "isend", "9", "x"));
+	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
+FIXTURE(beyond) {
+	struct world *w;
+	struct session s, other, host;
+};
+
+FIXTURE_SETUP(beyond)
+{
+	struct policy p = {
+		.level = "network", .sandbox = LOOP,
+		.more = ",\"egress\":{\"allow\":[\"192.0.2.0/24\","
+			"\"[2001:db8::/64]\"]}",
+	};
+
+	ASSERT_EQ(0, device_make());
+	self->w = world_make(TEST_USER);
+	ASSERT_NE(NULL, self->w);
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	ASSERT_EQ(0, session_start(&self->s, self->w, "s", NULL));
+	ASSERT_EQ(0, session_start(&self->other, self->w, "other", NULL));
+	ASSERT_EQ(0, twin_start(&self->host, self->w));
+}
+
+FIXTURE_TEARDOWN(beyond)
+{
+	session_end(&self->host);
+	EXPECT_EQ(0, session_end(&self->s));
+	EXPECT_EQ(0, session_end(&self->other));
+	world_remove(self->w);
+	device_remove();
+}
+
+/* A client's socket of datagrams is at any address, the host's own among it. */
+TEST_F(beyond, the_hosts_address_leads_to_no_other_session)
+{
+	static const char *const ends[][3] = {
+		{ "4", "0.0.0.0", "192.0.2.1" }, { "6", "::", "2001:db8::1" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *any = ends[i][1];
+		const char *to = ends[i][2];
+		int mine = server(&self->s, "1", family, "u", any, "0");
+		int theirs = server(&self->host, "1", family, "u", to, "0");
+
+		ASSERT_LT(0, mine);
+		ASSERT_LT(0, theirs);
+		ASSERT_LT(0, server(&self->other, "1", family, "u", any, "0"));
+		EXPECT_EQ(EPERM, ask(&self->other, "isend", "1", "x", to,
+				     text(mine)));
+		EXPECT_TRUE(denied(&self->other, "send", NULL, NULL));
+		ASSERT_EQ(0, dial(&self->other, family, "u", to, mine));
+		EXPECT_EQ(EPERM, ask(&self->other, "isend", "9", "x"));
+		EXPECT_TRUE(denied(&self->other, "send", NULL, NULL));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "1", "50"));
+		/* The host's is reached there, and answers. */
+		EXPECT_EQ(0, ask(&self->s, "isend", "1", "q", to,
+				 text(theirs)));
+		EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+		EXPECT_EQ(0, ask(&self->host, "isend", "1", "a", to,
+				 text(mine)));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		/* So is its own. */
+		ASSERT_EQ(0, dial(&self->s, family, "u", to, mine));
+		EXPECT_EQ(0, ask(&self->s, "isend", "9", "x"));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
+TEST_HARNESS_MAIN
