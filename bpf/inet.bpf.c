@@ -38,7 +38,7 @@ __noinline int lh_reach(struct lh_question *q)
 	return 0;
 }
 
-enum { PASS, REFUSE, INVALID };
+enum { PASS, REFUSE, INVALID, IN_USE };
 
 /* One question of a hook. */
 struct inet_ask {
@@ -46,6 +46,7 @@ struct inet_ask {
 	__u64 address;		/* of the sockaddr, in the kernel */
 	__u32 len;
 	__u16 op, hook;
+	__s64 err;		/* 0: -EACCES */
 };
 
 /* In the label's scratch: the stack has no room for it. */
@@ -53,6 +54,7 @@ struct inet_work {
 	struct lh_question q;
 	__u8 sa[LH_SOCKADDR_BYTES];
 	__u32 pad;
+	struct lh_share share;
 	struct lh_report r;
 };
 
@@ -70,7 +72,7 @@ static __noinline int inet_refuse(struct inet_ask *a, __u16 why,
 	r->hook = a->hook;
 	r->why = why;
 	r->rule = rule;
-	r->err = -EACCES;
+	r->err = a->err ? a->err : -EACCES;
 	r->family = family;
 	if (d) {
 		r->family = d->family;
@@ -146,17 +148,9 @@ static __always_inline bool inet_may_squat(struct sock *sk, struct lh_dest *d,
 /* The address of nobody is its own where it has one: is that loopback? */
 static __always_inline bool inet_stands_elsewhere(struct sock *sk)
 {
-	struct lh_dest own = { .family = sk->__sk_common.skc_family };
+	struct lh_dest own;
 
-	if (own.family == LH_AF_INET) {
-		__u32 addr = sk->__sk_common.skc_rcv_saddr;
-
-		__builtin_memcpy(own.addr, &addr, sizeof(addr));
-	} else {
-		bpf_core_read(own.addr, sizeof(own.addr),
-			      &sk->__sk_common.skc_v6_rcv_saddr);
-		lh_dest_plain(&own);
-	}
+	lh_dest_own(&own, (__u64)sk);
 	return !lh_dest_is_loopback(&own);
 }
 
@@ -223,11 +217,64 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 			   &q->d);
 }
 
+/* May it share its port with somebody, and do others hold that? */
+static __noinline int inet_shares(struct lh_label *l, struct sock *sk,
+				  struct lh_dest *d)
+{
+	struct lh_share *q = &((struct inet_work *)l->scratch)->share;
+	struct sock_common *c = &sk->__sk_common;
+	struct lh_session *s = lh_session_of(l);
+
+	if (!s || !d)
+		return 1;
+	if (!BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport) &&
+	    (d->protocol != LH_UDP ||
+	     !BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuse)))
+		return 0;
+	q->sk = (__u64)sk;
+	q->cgroup = s->cgroup;
+	q->d = *d;
+	/* It is narrowed, or was refused. */
+	if (lh_dest_is_any(&q->d)) {
+		if (!BPF_CORE_READ_BITFIELD_PROBED(c, skc_ipv6only))
+			q->d.family = LH_AF_INET;
+		lh_dest_settle(&q->d);
+	}
+	return lh_shares(q);
+}
+
+/* As the kernel says it of a port that is taken. */
+static __always_inline int inet_in_use(struct inet_ask *a, struct lh_dest *d)
+{
+	a->err = -EADDRINUSE;
+	inet_refuse(a, LH_WHY_PEER, 0, 0, d);
+	return IN_USE;
+}
+
 static __always_inline int inet_result(int verdict)
 {
 	if (verdict == INVALID)
 		return LH_RESULT(1, EINVAL);
+	if (verdict == IN_USE)
+		return LH_RESULT(1, EADDRINUSE);
 	return LH_RESULT(verdict, EACCES);
+}
+
+static __noinline int inet_bind(struct inet_ask *a, struct sock *sk)
+{
+	struct lh_dest *d;
+	int verdict;
+
+	a->l = lh_label_current();
+	if (!a->l)
+		return PASS;
+	verdict = inet_judge(a, sk);
+	d = &((struct inet_work *)a->l->scratch)->q.d;
+	/* Those who listen on TCP are asked when one more would. */
+	if (verdict != PASS || !sk || sk->sk_protocol != LH_UDP || !d->port ||
+	    !inet_shares(a->l, sk, d))
+		return verdict;
+	return inet_in_use(a, d);
 }
 
 SEC("lsm/socket_bind")
@@ -239,8 +286,7 @@ int BPF_PROG(inet_socket_bind, struct socket *sock, struct sockaddr *address,
 		.hook = LH_HOOK_socket_bind,
 	};
 
-	a.l = lh_label_current();
-	return a.l ? inet_result(inet_judge(&a, sock->sk)) : 0;
+	return lh_outside() ? 0 : inet_result(inet_bind(&a, sock->sk));
 }
 
 static __noinline int inet_connect(struct socket *sock, __u64 address,
@@ -347,22 +393,15 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	if (sk->__sk_common.skc_state == TCP_LISTEN)
 		return 0;
 	end = inet_first(sk);
-	d.port = BPF_CORE_READ(end, __sk_common.skc_num);
-	if (d.family == LH_AF_INET) {
-		__u32 addr = BPF_CORE_READ(end, __sk_common.skc_rcv_saddr);
-
-		__builtin_memcpy(d.addr, &addr, sizeof(addr));
-	} else {
-		bpf_core_read(d.addr, sizeof(d.addr),
-			      &end->__sk_common.skc_v6_rcv_saddr);
-	}
-	lh_dest_plain(&d);
+	lh_dest_own(&d, (__u64)end);
 	/* A port that nobody chose is refused: it would be at any address. */
 	if (!d.port || !lh_decide_bind(s->flags, &d, &any) || any)
 		why = LH_WHY_NOT_GRANTED;
 	else if (!inet_is_own(s, sk) && !inet_publishes(s, d.port))
 		why = LH_WHY_PEER;
-	if (!why)
-		return 0;
-	return inet_result(inet_refuse(&a, why, 0, 0, &d));
+	if (why)
+		return inet_result(inet_refuse(&a, why, 0, 0, &d));
+	if (inet_shares(a.l, end, &d))
+		return inet_result(inet_in_use(&a, &d));
+	return 0;
 }

@@ -57,6 +57,37 @@ struct lh_question {
 /* Fills in q->v. Always returns 0. */
 int lh_reach(struct lh_question *q);
 
+/* Who else is where one of a session's sockets would be. */
+struct lh_share {
+	__u64 sk;		/* its own */
+	__u64 cgroup;		/* the session's: others' are elsewhere */
+	struct lh_dest d;	/* where */
+	__u64 net, bucket, node;	/* how far the search has come */
+	__u32 found, done;
+};
+
+/* Is somebody? By sharing the port, which looking for an owner may not show. */
+int lh_shares(struct lh_share *q);
+
+/* Where @sk stands itself; .protocol is left. */
+static __always_inline void lh_dest_own(struct lh_dest *d, __u64 at)
+{
+	struct sock *sk = (struct sock *)at;
+
+	__builtin_memset(d->addr, 0, sizeof(d->addr));
+	d->family = BPF_CORE_READ(sk, __sk_common.skc_family);
+	d->port = BPF_CORE_READ(sk, __sk_common.skc_num);
+	if (d->family == LH_AF_INET) {
+		__u32 addr = BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr);
+
+		__builtin_memcpy(d->addr, &addr, sizeof(addr));
+		return;
+	}
+	bpf_core_read(d->addr, sizeof(d->addr),
+		      &sk->__sk_common.skc_v6_rcv_saddr);
+	lh_dest_plain(d);
+}
+
 /* Is @port of @protocol in the session's list @node? */
 static __always_inline struct lh_port_rule *
 lh_port_find(__u64 serial, __u32 node, __u16 protocol, __u16 port)

@@ -251,6 +251,44 @@ struct in6_addr {
 	} in6_u;
 };
 
+struct udp_hslot {
+	struct hlist_head head;
+};
+
+struct udp_table {
+	struct udp_hslot *hash;
+	unsigned int mask;
+};
+
+struct proto {
+	union {
+		struct udp_table *udp_table;
+	} h;
+};
+
+struct netns_ipv4 {
+	struct udp_table *udp_table;	/* since 6.2 */
+};
+
+struct net {
+	u32 hash_mix;
+	struct netns_ipv4 ipv4;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct inet_bind2_bucket {
+	struct hlist_node bhash_node;
+	struct hlist_head owners;
+};
+
+struct inet_bind_bucket {
+	struct hlist_head owners;	/* up to 6.7 */
+	struct hlist_head bhash2;	/* after it: inet_bind2_bucket */
+};
+
 struct sock_common {
 	unsigned short skc_family;
 	__be32 skc_rcv_saddr;
@@ -261,6 +299,10 @@ struct sock_common {
 	unsigned char skc_ipv6only : 1;
 	int skc_bound_dev_if;
 	struct in6_addr skc_v6_rcv_saddr;
+	struct proto *skc_prot;
+	possible_net_t skc_net;
+	struct hlist_node skc_node;
+	struct hlist_node skc_bind_node;
 };
 
 struct sock_cgroup_data {
@@ -289,6 +331,7 @@ struct inet_sock {
 
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	struct inet_bind_bucket *icsk_bind_hash;
 };
 
 struct tcp_sock {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Who shares a port. A look-up finds one of them, and none that has a peer, is
+ * bound to a device or does not listen yet; so all that are there are gone
+ * through. Those who come later are not known: a port can be shared by who has
+ * the same user and wants to.
+ */
+#include "inet.bpf.h"
+
+#define TCP_CLOSE 7		/* bound, and may listen yet */
+#define TCP_LISTEN 10
+#define SHARE_MAX (1 << 17)	/* sockets gone through: connections too */
+
+/* The search itself is in memory of the label: the stack has no room. */
+struct share_walk {
+	struct lh_share *q;
+};
+
+/* Would both get what is sent to one of them? */
+static __always_inline bool share_overlaps(const struct lh_dest *a,
+					   const struct lh_dest *b)
+{
+	__u8 differ = 0;
+	int i;
+
+	if (lh_dest_is_any(a) || (lh_dest_is_any(b) &&
+				  b->family == LH_AF_INET6))
+		return true;
+	if (a->family != b->family)
+		return false;
+	if (lh_dest_is_any(b))
+		return true;
+	for (i = 0; i < 16; i++)
+		differ |= a->addr[i] ^ b->addr[i];
+	return !differ;
+}
+
+static __noinline bool share_meets(struct lh_share *w, __u64 at)
+{
+	struct sock *sk = (struct sock *)at;
+	struct sock_common *c = &sk->__sk_common;
+	struct lh_dest d;
+
+	if (at == w->sk ||
+	    (__u64)BPF_CORE_READ(sk, sk_cgrp_data.cgroup) == w->cgroup)
+		return false;
+	lh_dest_own(&d, at);
+	if (d.family == LH_AF_INET6 && w->d.family == LH_AF_INET &&
+	    BPF_CORE_READ_BITFIELD_PROBED(c, skc_ipv6only))
+		return false;
+	return share_overlaps(&w->d, &d);
+}
+
+static long share_udp(__u32 i, struct share_walk *walk)
+{
+	struct lh_share *w = walk->q;
+	struct sock_common *c;
+	__u64 at;
+
+	if (!w->node) {
+		w->done = 1;
+		return 1;
+	}
+	at = w->node - bpf_core_field_offset(struct sock_common, skc_node);
+	c = (struct sock_common *)at;
+	w->node = (__u64)BPF_CORE_READ(c, skc_node.next);
+	if (BPF_CORE_READ(c, skc_num) != w->d.port ||
+	    (__u64)BPF_CORE_READ(c, skc_net.net) != w->net ||
+	    !share_meets(w, at))
+		return 0;
+	w->found = 1;
+	return 1;
+}
+
+static long share_tcp(__u32 i, struct share_walk *walk)
+{
+	struct lh_share *w = walk->q;
+	struct inet_bind2_bucket *b;
+	struct sock_common *c;
+	__u64 at;
+	__u8 state;
+
+	if (!w->node && !w->bucket) {
+		w->done = 1;
+		return 1;
+	}
+	if (!w->node) {
+		b = (void *)(w->bucket -
+			     bpf_core_field_offset(struct inet_bind2_bucket,
+						   bhash_node));
+		w->node = (__u64)BPF_CORE_READ(b, owners.first);
+		w->bucket = (__u64)BPF_CORE_READ(b, bhash_node.next);
+		return 0;
+	}
+	at = w->node - bpf_core_field_offset(struct sock_common,
+					     skc_bind_node);
+	c = (struct sock_common *)at;
+	w->node = (__u64)BPF_CORE_READ(c, skc_bind_node.next);
+	state = BPF_CORE_READ(c, skc_state);
+	if ((state != TCP_CLOSE && state != TCP_LISTEN) ||
+	    !BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport) ||
+	    !share_meets(w, at))
+		return 0;
+	w->found = 1;
+	return 1;
+}
+
+/* Up to 6.1 there is one table of UDP, since then a namespace may have one. */
+static __noinline void udp_first(struct lh_share *w)
+{
+	struct sock *sk = (struct sock *)w->sk;
+	struct udp_table *t = BPF_CORE_READ(sk, __sk_common.skc_prot,
+					    h.udp_table);
+	struct net *net = (struct net *)w->net;
+	struct udp_hslot *slot;
+	__u32 at;
+
+	if (!t && bpf_core_field_exists(net->ipv4.udp_table))
+		t = BPF_CORE_READ(net, ipv4.udp_table);
+	if (!t)
+		return;
+	at = (w->d.port + BPF_CORE_READ(net, hash_mix)) &
+	     BPF_CORE_READ(t, mask);
+	slot = (void *)((__u64)BPF_CORE_READ(t, hash) +
+			at * bpf_core_type_size(struct udp_hslot));
+	w->node = (__u64)BPF_CORE_READ(slot, head.first);
+}
+
+static __noinline void tcp_first(struct lh_share *w)
+{
+	struct inet_connection_sock *sk = (void *)w->sk;
+	struct inet_bind_bucket *b = BPF_CORE_READ(sk, icsk_bind_hash);
+
+	if (!b)
+		return;
+	if (bpf_core_field_exists(b->bhash2))
+		w->bucket = (__u64)BPF_CORE_READ(b, bhash2.first);
+	else
+		w->node = (__u64)BPF_CORE_READ(b, owners.first);
+}
+
+__noinline int lh_shares(struct lh_share *q)
+{
+	struct share_walk walk = { .q = q };
+	struct sock *sk;
+
+	if (!q)
+		return 1;
+	sk = (struct sock *)q->sk;
+	q->net = (__u64)BPF_CORE_READ(sk, __sk_common.skc_net.net);
+	q->bucket = q->node = 0;
+	q->found = q->done = 0;
+	if (q->d.protocol == LH_UDP) {
+		udp_first(q);
+		bpf_loop(SHARE_MAX, share_udp, &walk, 0);
+	} else {
+		tcp_first(q);
+		bpf_loop(SHARE_MAX, share_tcp, &walk, 0);
+	}
+	return q->found || !q->done;
+}
