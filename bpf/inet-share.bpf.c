@@ -75,12 +75,13 @@ static long share_udp(__u32 i, struct share_walk *walk)
 static long share_tcp(__u32 i, struct share_walk *walk)
 {
 	struct lh_share *w = walk->q;
-	struct inet_bind2_bucket *b;
+	struct inet_bind2_bucket *b = NULL;
 	struct sock_common *c;
 	__u64 at;
 	__u8 state;
 
-	if (!w->node && !w->bucket) {
+	if (!w->node && (!bpf_core_field_exists(b->bhash_node) ||
+			 !w->bucket)) {
 		w->done = 1;
 		return 1;
 	}
