@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 6
+#define LH_ABI 7
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -358,7 +358,7 @@ struct lh_denial {
 	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
 	X(socket_listen) X(cgroup_bind) X(cgroup_connect) \
 	X(cgroup_skb_egress) X(cgroup_skb_ingress) X(socket_setsockopt) \
-	X(cgroup_setsockopt) X(seccomp)
+	X(cgroup_setsockopt) X(seccomp) X(netlink_send)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

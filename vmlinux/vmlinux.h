@@ -366,6 +366,11 @@ struct msghdr {
 	size_t msg_controllen;
 };
 
+struct sk_buff {
+	unsigned int len;
+	unsigned char *data;
+};
+
 struct socket {
 	struct sock *sk;
 	struct file *file;

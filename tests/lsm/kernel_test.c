@@ -306,6 +306,7 @@ FIXTURE_TEARDOWN(userns)
 #define USER "0x10000000"
 #define USER_PID_NET "0x70000000"
 #define USER_MOUNT "0x10020000"
+#define USER_NET "0x50000000"
 
 /* A sandbox of a program's own is made of these. */
 TEST_F(userns, where_they_are_granted_they_can_be_made)
@@ -372,6 +373,26 @@ TEST_F(userns, everything_else_stays_refused_in_one)
 	EXPECT_EQ(0, ask(&self->twin, "clone3", USER_PID_NET, "socket", "17",
 			 "3"));
 	EXPECT_EQ(0, ask(&self->twin, "clone3", USER, "open", key, "r"));
+}
+
+/*
+ * Of a pair of devices a kernel may make the other one wherever it is told to,
+ * without asking who owns that place.
+ */
+TEST_F(userns, no_device_is_made_outside_of_one)
+{
+	const char *const outside[] = { "1", self->outside };
+
+	ASSERT_EQ(0, system("ip link add lh0 type veth peer name lh1 &&"
+			    " ip link del lh0"));
+	for (int i = 0; i < 2; i++) {
+		EXPECT_EQ(EPERM, ask(&self->s, "clone3", USER_NET, "ipair",
+				     outside[i]));
+		EXPECT_TRUE(denied(&self->s, "namespace", NULL, NULL));
+	}
+	EXPECT_EQ(0, ask(&self->s, "clone3", USER_NET, "ipair", "0"));
+	EXPECT_EQ(0, ask(&self->twin, "clone3", USER_NET, "ipair", "0"));
+	EXPECT_TRUE(quiet(&self->s));
 }
 
 TEST_HARNESS_MAIN

@@ -6,10 +6,13 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/if_link.h>
 #include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,6 +317,49 @@ static int op_interfaces(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* PID: two devices, the other one where that process is; 0: both here */
+static int op_ipair(char **a, struct probe_reply *r)
+{
+	struct {
+		struct nlmsghdr h;
+		struct ifinfomsg here;
+		struct rtattr link, kind;
+		char veth[4];
+		struct rtattr data, peer;
+		struct ifinfomsg there;
+		struct rtattr space;
+		unsigned int pid;
+	} q = {
+		.h = { .nlmsg_type = RTM_NEWLINK, .nlmsg_flags = NLM_F_REQUEST |
+		       NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL },
+		.link = { .rta_type = IFLA_LINKINFO },
+		.kind = { 8, IFLA_INFO_KIND }, .veth = "veth",
+		.data = { .rta_type = IFLA_INFO_DATA },
+		.peer = { .rta_type = 1 },	/* VETH_INFO_PEER */
+		.space = { 8, IFLA_NET_NS_PID }, .pid = atoi(a[0]),
+	};
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0), err;
+	unsigned int less = q.pid ? 0 : 8;
+	struct {
+		struct nlmsghdr h;
+		struct nlmsgerr e;
+		char rest[1024];
+	} answer;
+
+	(void)r;
+	if (fd < 0)
+		return errno;
+	q.h.nlmsg_len = sizeof(q) - less;
+	q.link.rta_len = sizeof(q) - offsetof(typeof(q), link) - less;
+	q.data.rta_len = sizeof(q) - offsetof(typeof(q), data) - less;
+	q.peer.rta_len = sizeof(q) - offsetof(typeof(q), peer) - less;
+	err = probe_errno(send(fd, &q, q.h.nlmsg_len, 0));
+	if (!err)
+		err = probe_errno(recv(fd, &answer, sizeof(answer), 0));
+	close(fd);
+	return err ? err : -answer.e.error;
+}
+
 const struct probe_op probe_inet_ops[] = {
 	{ "isock", 3, op_isock },	{ "iclose", 1, op_iclose },
 	{ "iopt", 4, op_iopt },		{ "ibind", 3, op_ibind },
@@ -323,5 +369,6 @@ const struct probe_op probe_inet_ops[] = {
 	{ "irawconnect", 3, op_irawconnect }, { "iroute", 2, op_iroute },
 	{ "interfaces", 0, op_interfaces }, { "idevice", 2, op_idevice },
 	{ "ipump", 2, op_ipump },	{ "idrain", 2, op_idrain },
+	{ "ipair", 1, op_ipair },
 	{ NULL, 0, NULL },
 };
