@@ -382,17 +382,23 @@ TEST_F(userns, everything_else_stays_refused_in_one)
 TEST_F(userns, no_device_is_made_outside_of_one)
 {
 	const char *const outside[] = { "1", self->outside };
+	struct session s;
 
+	ASSERT_EQ(0, policy_write(self->w, &(struct policy){
+		.sandbox = ",\"user_namespaces\":true,"
+			   "\"allow_loopback\":true" }));
+	ASSERT_EQ(0, session_start(&s, self->w, "net", NULL));
 	ASSERT_EQ(0, system("ip link add lh0 type veth peer name lh1 &&"
 			    " ip link del lh0"));
 	for (int i = 0; i < 2; i++) {
-		EXPECT_EQ(EPERM, ask(&self->s, "clone3", USER_NET, "ipair",
+		EXPECT_EQ(EPERM, ask(&s, "clone3", USER_NET, "ipair",
 				     outside[i]));
-		EXPECT_TRUE(denied(&self->s, "namespace", NULL, NULL));
+		EXPECT_TRUE(denied(&s, "namespace", NULL, NULL));
 	}
-	EXPECT_EQ(0, ask(&self->s, "clone3", USER_NET, "ipair", "0"));
+	EXPECT_EQ(0, ask(&s, "clone3", USER_NET, "ipair", "0"));
 	EXPECT_EQ(0, ask(&self->twin, "clone3", USER_NET, "ipair", "0"));
-	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&s));
+	EXPECT_EQ(0, session_end(&s));
 }
 
 TEST_HARNESS_MAIN
