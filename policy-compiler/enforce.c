@@ -16,27 +16,11 @@ static void say(const struct policy *p, const struct place *at, bool warn,
 	(warn ? diag_warn : diag_error)(d, &here, NO "%s; leave it out", what);
 }
 
-static const struct {
-	uint32_t grant;
-	enum policy_said said, or;
-	const char *what;
-} grants[] = {
-	{ GRANT_PTRACE, SAID_PTRACE, SAID_PTRACE,
-	  ", which refuses all tracing" },
-};
-
 void policy_enforceable(const struct policy *p, bool warn, struct diags *d)
 {
-	size_t i;
-
 	/* Without confinement there are no rules that could be missing. */
 	if (p->profile < PROFILE_WORKTREE)
 		return;
-	for (i = 0; i < sizeof(grants) / sizeof(*grants); i++)
-		if (p->grants & grants[i].grant)
-			say(p, &p->said[p->said[grants[i].said].file ?
-				grants[i].said : grants[i].or], warn,
-			    grants[i].what, d);
 	if (p->mode != MODE_ENFORCE)
 		say(p, &p->said[SAID_MODE], warn, ", which always enforces", d);
 }

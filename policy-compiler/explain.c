@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "explain-inet.h"
+#include "explain-process.h"
 #include "explain.h"
 #include "look.h"
 
@@ -419,24 +420,18 @@ static int ask_socket(struct asked *k, struct err *e)
 	return 0;
 }
 
-/* "self" or a process id. */
 static int ask_process(struct asked *k, struct err *e)
 {
-	const char *who = k->q->object;
+	struct process_answer p;
+	int r = explain_process(k->im, k->q->op->kind == OPERATION_PTRACE,
+				k->q->object, &p, e);
 
-	if (strcmp(who, "self") && (!*who || who[strspn(who, "0123456789")]))
-		return err_set(e, -EINVAL, "%s: wanted is a process id, or "
-			       "self for one of the session's own", who);
-	if (k->q->op->kind == OPERATION_PTRACE) {
-		set_why(k->a, LH_WHY_NEVER);
-		k->a->text = "this build lets no session trace";
-	} else {
-		set_why(k->a, strcmp(who, "self") ? LH_WHY_PROCESS :
-			LH_WHY_ALLOW);
-		if (k->a->why == LH_WHY_PROCESS)
-			note(k->a, "the session's own processes are open to "
-			     "it");
-	}
+	if (r)
+		return r;
+	set_why(k->a, p.why);
+	k->a->rule = p.rule;
+	if (p.note)
+		note(k->a, p.note);
 	return 0;
 }
 

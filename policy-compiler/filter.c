@@ -96,9 +96,8 @@ static const char *const allowed[] = {
 
 static const char *const refused[] = {
 	/* Programs and events in the kernel; other processes' memory. */
-	"bpf", "perf_event_open", "userfaultfd", "ptrace",
-	"process_vm_readv", "process_vm_writev", "process_madvise",
-	"process_mrelease", "pidfd_getfd", "kcmp", "migrate_pages",
+	"bpf", "perf_event_open", "userfaultfd", "process_madvise",
+	"process_mrelease", "migrate_pages",
 	/* A root judged by mounts holds only while the mounts stay. */
 	"mount", "umount2", "pivot_root", "open_tree", "move_mount",
 	"fsopen", "fsconfig", "fsmount", "fspick", "mount_setattr",
@@ -115,6 +114,12 @@ static const char *const refused[] = {
 
 /* Refused too, but where new user namespaces are granted. */
 static const char *const inside[] = { "chroot" };
+
+/* Refused too, but where tracing is granted. */
+static const char *const tracing[] = {
+	"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd",
+	"kcmp",
+};
 
 /*
  * Answered as if this kernel were older, by the default: a program that finds
@@ -263,6 +268,11 @@ static void emit_checks(struct code *c, uint32_t flags)
 	arch = c->count;
 	emit(c, BPF_JMP | BPF_JA, 0, 0, 0);
 	emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
+	if (flags & FILTER_PTRACE) {
+		/* A tracer had it left out; what it returns is the tracer's. */
+		emit(c, JEQ, UINT32_MAX, 0, 1);
+		emit(c, RETURN, SECCOMP_RET_ALLOW, 0, 0);
+	}
 	while (i < ROWS(checks)) {
 		const struct check *k = &checks[i];
 
@@ -284,6 +294,8 @@ uint32_t filter_flags(uint32_t flags, uint32_t net_flags)
 {
 	uint32_t f = flags & IMAGE_USER_NAMESPACES ? FILTER_NAMESPACES : 0;
 
+	if (flags & IMAGE_PTRACE)
+		f |= FILTER_PTRACE;
 	if (lh_socket_may(net_flags, LH_AF_INET, SOCK_STREAM, 0))
 		f |= FILTER_TCP;
 	if (lh_socket_may(net_flags, LH_AF_INET, SOCK_DGRAM, 0))
@@ -398,6 +410,10 @@ static int build_tree(struct code *c, uint32_t flags, struct err *e)
 		r = add_rules(ctx, flags & FILTER_NAMESPACES ?
 			      SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), inside,
 			      ROWS(inside), e);
+	if (!r)
+		r = add_rules(ctx, flags & FILTER_PTRACE ?
+			      SCMP_ACT_ALLOW : SCMP_ACT_ERRNO(EPERM), tracing,
+			      ROWS(tracing), e);
 	return r ? r : emit_tree(c, ctx, e);
 }
 
@@ -448,6 +464,8 @@ void filter_dump(FILE *f)
 		fprintf(f, "refuse %s\n", refused[i]);
 	for (i = 0; i < ROWS(inside); i++)
 		fprintf(f, "refuse %s\n", inside[i]);
+	for (i = 0; i < ROWS(tracing); i++)
+		fprintf(f, "refuse %s\n", tracing[i]);
 	for (i = 0; i < ROWS(missing); i++)
 		fprintf(f, "missing %s\n", missing[i]);
 	for (i = 0; i < ROWS(checks); i++)

@@ -20,7 +20,8 @@
 #define FILTER_NAMESPACES 0x1u	/* new user namespaces */
 #define FILTER_TCP 0x2u		/* sockets of IPv4 and IPv6 */
 #define FILTER_UDP 0x4u
-#define FILTER_KINDS 8u		/* that makes so many filters */
+#define FILTER_PTRACE 0x8u	/* tracing; programs judge whom */
+#define FILTER_KINDS 16u	/* that makes so many filters */
 
 /* Of image.flags and image.net_flags. */
 uint32_t filter_flags(uint32_t flags, uint32_t net_flags);

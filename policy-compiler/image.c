@@ -319,7 +319,8 @@ static int check_header(const struct image *im, struct err *e)
 	if (im->env_mode > ENV_GRANTED)
 		return damaged(e, "environment mode", im->env_mode);
 	if (im->flags & ~(IMAGE_NO_EXEC | IMAGE_USER_TEMP |
-			  IMAGE_USER_NAMESPACES | IMAGE_KILL_ON_LOSS))
+			  IMAGE_USER_NAMESPACES | IMAGE_KILL_ON_LOSS |
+			  IMAGE_PTRACE))
 		return damaged(e, "flags", im->flags);
 	if (!l->wall_time || l->grace == IMAGE_NO_LIMIT || !l->pids ||
 	    l->memory < LIMIT_MEMORY_MIN || !l->cpu || !l->io ||

@@ -36,6 +36,7 @@ enum image_env_mode { ENV_INHERITED, ENV_ISOLATED, ENV_GRANTED };
 #define IMAGE_USER_TEMP 0x2u	/* make a temp directory; a writable root */
 #define IMAGE_USER_NAMESPACES 0x4u	/* new ones may be made */
 #define IMAGE_KILL_ON_LOSS 0x8u	/* of a record: the session ends */
+#define IMAGE_PTRACE 0x10u	/* its processes may trace each other */
 
 /* image_root.kind: what else the resolver does with the path */
 enum image_root_kind {

@@ -404,6 +404,8 @@ static struct image lower_head(struct lower *l)
 		h.flags |= IMAGE_USER_NAMESPACES;
 	if (p->on_loss == LOSS_KILL)
 		h.flags |= IMAGE_KILL_ON_LOSS;
+	if (p->grants & GRANT_PTRACE)
+		h.flags |= IMAGE_PTRACE;
 	return h;
 }
 

@@ -416,8 +416,20 @@ static int turn_address(struct remedy *f)
 	return f->a.why == LH_WHY_ALLOW ? refuse(f) : open_address(f);
 }
 
+static int turn_tracing(struct remedy *f)
+{
+	if (f->a.why == LH_WHY_NOT_GRANTED)
+		return remedy_none(f, "\"ptrace\": true in process_sandbox "
+				   "opens it");
+	if (f->a.why == LH_WHY_ALLOW && *f->a.rule == '/')
+		return take_out(f, f->a.rule);
+	return remedy_none(f, "no session traces what is outside of it");
+}
+
 int remedy_propose(struct remedy *f)
 {
+	if (f->q->op->kind == OPERATION_PTRACE)
+		return turn_tracing(f);
 	if ((f->q->op->kind == OPERATION_CONNECT ||
 	     f->q->op->kind == OPERATION_BIND) &&
 	    strncmp(f->q->object, "unix:", 5))

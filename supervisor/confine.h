@@ -27,6 +27,11 @@ int confine_limits(struct run *r, struct err *e);
 int confine_swap(struct run *r, struct err *e);
 /* The engine did not load: *e says why, and is cleared where 0 is returned. */
 int confine_no_engine(struct run *r, enum engine_lack lack, struct err *e);
+/*
+ * Tracing, where the policy grants it: whether Yama lets anybody do it, and the
+ * engine is there to hold it inside the session.
+ */
+int confine_tracing(struct run *r, struct err *e);
 /* Never 0: what no run goes without. @mechanism: "linux_cgroup_v2". */
 int confine_refused(struct run *r, const char *mechanism, bool absent,
 		    struct err *e);
@@ -35,6 +40,8 @@ int confine_refused(struct run *r, const char *mechanism, bool absent,
 void confine_each_lack(const struct image_limits *l, const char *cgroup_root,
 		       void (*each)(const char *what, const char *why,
 				    void *arg), void *arg);
+/* Why nobody can trace here, or NULL; static. */
+const char *confine_no_tracing(void);
 
 /* --- widen.c */
 

@@ -59,6 +59,10 @@ void plan_lacks(const struct run *r,
 
 	if (why && r->result.confinement == CONFINE_FULL)
 		each("linux_bpf_lsm", why, arg);
+	why = confine_no_tracing();
+	if (why && (r->load.im->flags & IMAGE_PTRACE) &&
+	    r->result.confinement == CONFINE_FULL)
+		each("linux_ptrace", why, arg);
 	root = cgroup_root(&e);
 	if (!root) {
 		each("linux_cgroup_v2", e.msg, arg);

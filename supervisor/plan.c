@@ -257,6 +257,18 @@ static void put_lack(const char *what, const char *why, void *arg)
 	*begin = "";
 }
 
+/* Rights that are of no place. */
+static void put_grants(const struct image *im)
+{
+	bool spaces = im->flags & IMAGE_USER_NAMESPACES;
+	bool traces = im->flags & IMAGE_PTRACE;
+
+	if (spaces || traces)
+		plan_line("grants", "%s%s%s", spaces ? "new user namespaces" :
+			  "", spaces && traces ? ", " : "", traces ?
+			  "tracing within this session" : "");
+}
+
 static void put_policy(const struct run *r)
 {
 	const struct image *im = r->load.im;
@@ -275,6 +287,7 @@ static void put_policy(const struct run *r)
 	plan_line("level", "%s%s", level_names[im->level],
 	     im->flags & IMAGE_NO_EXEC ?
 	     ", and no exec after the command itself" : "");
+	put_grants(im);
 	plan_line("user", "%s", r->id.name);
 	plan_line("directory", "%s", r->cwd_path);
 	plan_line("command", "%s", r->command ? r->command : "(none given)");

@@ -298,6 +298,11 @@ char *result_line(const struct result *r, size_t *len)
 	for (i = 0; i < r->not_enforced_count; i++)
 		writer_str(w, NULL, r->not_enforced[i]);
 	writer_close_array(w);
+	/* Less than the policy gives, not more. */
+	writer_open_array(w, "not_granted");
+	if (r->not_granted)
+		writer_str(w, NULL, r->not_granted);
+	writer_close_array(w);
 	/* Refused all the same, but nobody is told. */
 	writer_open_array(w, "not_recorded");
 	if (r->unheard)

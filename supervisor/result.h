@@ -72,6 +72,7 @@ struct result {
 	const struct hostexec *host_exec;
 	const char *not_enforced[RESULT_NOTES_MAX];
 	unsigned int not_enforced_count;
+	const char *not_granted;	/* what the host has not, or NULL */
 	struct timespec started, ended;	/* CLOCK_REALTIME; zero: never */
 	uint64_t wall_ns;
 	uint64_t denials_total, denials_lost;

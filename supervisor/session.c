@@ -44,6 +44,7 @@ struct loop {
 	bool news;		/* in the book, since */
 	struct timespec told;
 	bool exited;
+	bool held;		/* over, and a tracer has not looked yet */
 	struct timespec begun;	/* CLOCK_BOOTTIME */
 	struct timespec moved;	/* CLOCK_MONOTONIC: output did, or began to */
 	bool idle;		/* for too long; the keeper is told */
@@ -125,8 +126,14 @@ static void command_exited(struct loop *l)
 	siginfo_t si = {};
 
 	if (syscall(SYS_waitid, P_PIDFD, l->r->launch.pidfd, &si,
-		    WEXITED | WNOHANG, &ru) || !si.si_pid)
+		    WEXITED | WNOHANG, &ru))
 		return;
+	if (!si.si_pid) {
+		/* Its tracer is of the rest; when that ends, SIGCHLD comes. */
+		l->held = true;
+		cgroup_kill(&l->r->group);
+		return;
+	}
 	l->exited = true;
 	l->r->launch.pid = 0;
 	close_fd(&l->r->launch.pidfd);
@@ -340,7 +347,8 @@ static int turn(struct loop *l, struct err *e)
 	struct run *r = l->r;
 	struct pollfd p[INPUTS] = {
 		[SIGNALS] = { .fd = r->signals, .events = POLLIN },
-		[COMMAND] = { .fd = r->launch.pidfd, .events = POLLIN },
+		[COMMAND] = { .fd = l->held ? -1 : r->launch.pidfd,
+			      .events = POLLIN },
 		[GATE] = { .fd = r->launch.gate, .events = POLLIN },
 		[RING] = { .fd = l->ring ? ring_buffer__epoll_fd(l->ring) : -1,
 			   .events = POLLIN },
@@ -366,7 +374,7 @@ static int turn(struct loop *l, struct err *e)
 	}
 	if (p[SIGNALS].revents)
 		take_signals(l);
-	if (p[COMMAND].revents) {
+	if (p[COMMAND].revents || (l->held && p[SIGNALS].revents)) {
 		/* It may have told two things before it ended. */
 		while (!status && r->launch.gate >= 0)
 			status = take_outcome(l, e);

@@ -411,6 +411,8 @@ static int open_host(struct run *r, struct err *e)
 	if (!ret)
 		ret = open_engine(r, e);
 	if (!ret)
+		ret = confine_tracing(r, e);
+	if (!ret)
 		ret = cgroup_ready(e);
 	return ret ? ret : hold_signals(r, e);
 }

@@ -152,6 +152,25 @@ static bool net_advice(const struct event *ev, char *text, size_t size)
 	return true;
 }
 
+/* Of what seccomp refuses, what a policy can grant. */
+static bool call_advice(const struct event *ev, char *text, size_t size)
+{
+	static const char *const tracing[] = {
+		"ptrace", "process_vm_readv", "process_vm_writev",
+		"pidfd_getfd", "kcmp",
+	};
+	const char *name = ev->d.op == LH_OP_SYSCALL ? call_name(ev) : NULL;
+	size_t i;
+
+	for (i = 0; name && i < sizeof(tracing) / sizeof(*tracing); i++)
+		if (!strcmp(name, tracing[i])) {
+			snprintf(text, size, "\"ptrace\": true in "
+				 "process_sandbox would grant it");
+			return true;
+		}
+	return false;
+}
+
 static void advice(const struct denials *d, const struct event *ev,
 		   char *text, size_t size)
 {
@@ -188,7 +207,8 @@ static void advice(const struct denials *d, const struct event *ev,
 		snprintf(text, size, "rule %s stands against it", rule);
 		break;
 	default:
-		snprintf(text, size, "no flag grants it");
+		if (!call_advice(ev, text, size))
+			snprintf(text, size, "no flag grants it");
 	}
 }
 

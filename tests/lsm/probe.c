@@ -27,7 +27,8 @@ int probe_run(char **arg, struct probe_reply *r)
 					 probe_ipc_ops, probe_storage_ops,
 					 probe_ways_ops, probe_random_ops,
 					 probe_unix_ops, probe_inet_ops,
-					 probe_odd_ops, probe_seccomp_ops };
+					 probe_odd_ops, probe_seccomp_ops,
+					 probe_ptrace_ops };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		for (const struct probe_op *op = all[i]; op->name; op++) {

@@ -43,6 +43,7 @@ extern const struct probe_op probe_unix_ops[];
 extern const struct probe_op probe_inet_ops[];
 extern const struct probe_op probe_odd_ops[];
 extern const struct probe_op probe_seccomp_ops[];
+extern const struct probe_op probe_ptrace_ops[];
 
 /* Find the operation and run it: 0 or errno, -1 if there is none such. */
 int probe_run(char **arg, struct probe_reply *r);

@@ -235,8 +235,10 @@ static int op_ptrace(char **a, struct probe_reply *r)
 	(void)r;
 	if (err)
 		return err;
-	if (how == PTRACE_ATTACH)
-		waitpid(pid, NULL, __WALL);
+	/* Only what is stopped is let go. */
+	if (how == PTRACE_SEIZE)
+		ptrace(PTRACE_INTERRUPT, pid, NULL, NULL);
+	waitpid(pid, NULL, __WALL);
 	ptrace(PTRACE_DETACH, pid, NULL, NULL);
 	return 0;
 }

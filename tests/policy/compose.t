@@ -48,7 +48,7 @@ cat >all.json <<-'END'
 	{ "version": 1, "name": "all", "side_effect_level": "network",
 	  "process_sandbox": { "allow_loopback": true,
 	    "loopback_ports": [5432, "8000-8010"], "ptrace": true,
-	    "unix_socket_roots": ["/run/x"] },
+	    "unix_socket_roots": ["/run/x"] }, "mode": "report",
 	  "egress": { "allow": ["tcp/[2001:db8::/32]:443", "10.0.0.0/8"] },
 	  "limits": { "cpu": "200%", "idle_time": "2m" } }
 END

@@ -218,7 +218,31 @@ TEST_F(explain, sockets_and_processes)
 	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "signal", "#1", NULL));
 	EXPECT_EQ(ANSWER_ALLOW, verdict(self, "signal", "#self", NULL));
 	EXPECT_EQ(-1, verdict(self, "signal", "#x", NULL));
-	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "ptrace", "#self", NULL));
+}
+
+TEST_F(explain, tracing_is_of_its_own_and_by_grant)
+{
+	struct answer a;
+
+	mkdir(at(self, "ws"), 0755);
+	build_root(&self->b, at(self, "ws"), RW, ROOT_WORKSPACE, "/rw");
+	ASSERT_EQ(0, resolve(self, 0)) TH_LOG("%s", self->e.msg);
+	ASSERT_EQ(0, tell(self, "ptrace", "#self", NULL, &a));
+	EXPECT_EQ(ANSWER_REFUSE, a.verdict);
+	EXPECT_STREQ("not_granted", a.code);
+	answer_free(&a);
+	EXPECT_EQ(ANSWER_REFUSE, verdict(self, "ptrace", "#1", NULL));
+	self->im->flags |= IMAGE_PTRACE;
+	ASSERT_EQ(0, tell(self, "ptrace", "#self", NULL, &a));
+	EXPECT_EQ(ANSWER_ALLOW, a.verdict);
+	EXPECT_STREQ("/process_sandbox/ptrace", a.rule);
+	EXPECT_NE(NULL, strstr(a.notes[0], "yama"));
+	answer_free(&a);
+	ASSERT_EQ(0, tell(self, "ptrace", "#1", NULL, &a));
+	EXPECT_EQ(ANSWER_REFUSE, a.verdict);
+	EXPECT_STREQ("process", a.code);
+	answer_free(&a);
+	EXPECT_EQ(-1, verdict(self, "ptrace", "#x", NULL));
 }
 
 TEST_F(explain, a_socket_of_the_host_is_asked_by_its_file)

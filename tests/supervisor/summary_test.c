@@ -85,8 +85,9 @@ TEST_F(summary, a_system_call_is_named)
 	    .arg = 9999, .target = AUDIT_ARCH_AARCH64);
 	EXPECT_STREQ("refused to cc: syscall 9999 (never); no flag grants it; "
 		     "3 refusals, 1 of them common probes", said(self, 0));
-	EXPECT_STREQ("also refused to cc: syscall ptrace (never); no flag "
-		     "grants it", said(self, 1));
+	EXPECT_STREQ("also refused to cc: syscall ptrace (never); "
+		     "\"ptrace\": true in process_sandbox would grant it",
+		     said(self, 1));
 	EXPECT_EQ(NULL, said(self, 2));
 }
 
