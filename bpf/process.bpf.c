@@ -11,6 +11,22 @@
 #include "core.bpf.h"
 
 #define NR_KILL 62
+#define NR_PTRACE 101
+#define PTRACE_ATTACH 16
+#define PTRACE_SEIZE 0x4206
+#define TRACERS_MAX 8		/* that trace each other, in a row */
+#define CLAIM_MS 1024
+
+/*
+ * Who was about to trace a thread, by the id of that: its own id and
+ * milliseconds, in halves.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u32);
+	__type(value, __u64);
+} lh_claims SEC(".maps");
 
 /* May the caller act on @t? Only within its own session. */
 static __always_inline int process_is_own(struct lh_label *l,
@@ -32,47 +48,119 @@ static __noinline int process_refuse(struct lh_label *l, struct lh_report *r)
 	return 1;
 }
 
-/* kill(0, …): the group's members outside are passed over, not attacked. */
-static __always_inline int kill_is_for_group(void)
+/* First argument of the system call that the caller is in; -1: not in @nr. */
+static __always_inline long argument_of(long nr)
 {
 	struct task_struct *t = bpf_get_current_task_btf();
 	struct pt_regs *regs = (struct pt_regs *)bpf_task_pt_regs(t);
 
-	return BPF_CORE_READ(regs, orig_ax) == NR_KILL &&
-	       (int)BPF_CORE_READ(regs, di) == 0;
+	if (BPF_CORE_READ(regs, orig_ax) != nr)
+		return -1;
+	return BPF_CORE_READ(regs, di);
+}
+
+/* kill(0, …): the group's members outside are passed over, not attacked. */
+static __always_inline int kill_is_for_group(void)
+{
+	return (int)argument_of(NR_KILL) == 0;
+}
+
+static __always_inline __u32 now_ms(void)
+{
+	return bpf_ktime_get_ns() >> 20;
+}
+
+/* Was somebody else than @tracer just about to trace @t? */
+static __always_inline int is_claimed(struct task_struct *t,
+				      struct task_struct *tracer)
+{
+	__u32 key = BPF_CORE_READ(t, pid);
+	__u64 *claim = bpf_map_lookup_elem(&lh_claims, &key);
+	__u32 who = tracer ? BPF_CORE_READ(tracer, pid) : 0;
+
+	return claim && now_ms() - (__u32)*claim < CLAIM_MS &&
+	       *claim >> 32 != who;
+}
+
+/*
+ * Would @tracee then trace its own tracer, through any number of others? A
+ * killed one that is stopped at its exit waits for its tracer's word or end: a
+ * circle of these no kill ends (to 6.12). The kernel makes the link some time
+ * after its hook, so who comes here says first what it is about to do, and
+ * then looks at what others are.
+ */
+static __noinline int closes_circle(struct task_struct *tracer,
+				    struct task_struct *tracee)
+{
+	__u32 key = BPF_CORE_READ(tracee, pid);
+	__u64 claim;
+	struct task_struct *t = tracer, *up;
+	int i;
+
+	claim = (__u64)BPF_CORE_READ(tracer, pid) << 32 | now_ms();
+	bpf_map_update_elem(&lh_claims, &key, &claim, BPF_ANY);
+	__sync_fetch_and_add(&claim, 0);	/* no read before that */
+	for (i = 0; i < TRACERS_MAX; i++) {
+		if (t == tracee)
+			return 1;
+		up = BPF_CORE_READ(t, ptrace) ? BPF_CORE_READ(t, parent) :
+						NULL;
+		if (is_claimed(t, up))
+			return 1;
+		if (!up)
+			return 0;
+		t = up;
+	}
+	return 1;
+}
+
+/* Not merely a look at its memory or its files. */
+static __always_inline int is_attach(void)
+{
+	int request = argument_of(NR_PTRACE);
+
+	return request == PTRACE_ATTACH || request == PTRACE_SEIZE;
 }
 
 SEC("lsm/ptrace_access_check")
 int BPF_PROG(process_ptrace_access_check, struct task_struct *child,
 	     unsigned int mode)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
 	struct lh_label *l = lh_label_current();
 
 	if (!l)
 		return 0;
-	if (process_is_own(l, child))
-		return LH_RESULT(!lh_session_of(l), EPERM);
 	struct lh_report r = LH_REPORT(l, PTRACE, ptrace_access_check, PROCESS,
 				       EPERM);
 
 	r.target = child->tgid;
 	r.arg = mode;
+	if (process_is_own(l, child)) {
+		if (!is_attach() || !closes_circle(t, child))
+			return LH_RESULT(!lh_session_of(l), EPERM);
+		r.why = LH_WHY_NEVER;
+	}
 	return LH_RESULT(process_refuse(l, &r), EPERM);
 }
 
 SEC("lsm/ptrace_traceme")
 int BPF_PROG(process_ptrace_traceme, struct task_struct *parent)
 {
+	struct task_struct *t = bpf_get_current_task_btf();
 	struct lh_label *l = lh_label_current();
 
 	if (!l)
 		return 0;
-	if (process_is_own(l, parent))
-		return LH_RESULT(!lh_session_of(l), EPERM);
 	struct lh_report r = LH_REPORT(l, PTRACE, ptrace_traceme, PROCESS,
 				       EPERM);
 
 	r.target = parent->tgid;
+	if (process_is_own(l, parent)) {
+		if (!is_claimed(t, parent) && !closes_circle(parent, t))
+			return LH_RESULT(!lh_session_of(l), EPERM);
+		r.why = LH_WHY_NEVER;
+	}
 	return LH_RESULT(process_refuse(l, &r), EPERM);
 }
 

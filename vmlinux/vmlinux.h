@@ -227,7 +227,9 @@ struct nsproxy {
 struct task_struct {
 	int pid;
 	int tgid;
+	unsigned int ptrace;
 	struct task_struct *real_parent;
+	struct task_struct *parent;
 	struct task_struct *group_leader;
 	struct mm_struct *mm;
 	struct fs_struct *fs;

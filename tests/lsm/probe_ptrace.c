@@ -315,43 +315,54 @@ static int op_held(char **a, struct probe_reply *r)
 	return err;
 }
 
-/* Each to trace the next, and the last the first, up to their ends. */
+/*
+ * N [HOW]: each of N to trace the next, and the last the first, up to their
+ * ends. "o": without the last; "r": all at once. The value: how many did it.
+ */
 static int op_circle(char **a, struct probe_reply *r)
 {
-	int n = atoi(a[0]), i, told[2], err = 0;
-	pid_t *pid = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct { pid_t pid[8]; bool go[8]; } *all =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char how = a[1] ? *a[1] : 0;
+	int n = atoi(a[0]), i, told[2], one, err = 0;
 
-	if (pid == MAP_FAILED || pipe2(told, O_CLOEXEC) || n > 64)
+	if (all == MAP_FAILED || n > 8 || pipe2(told, O_CLOEXEC))
 		return EINVAL;
 	for (i = 0; i < n; i++) {
-		pid[i] = fork();
-		if (!pid[i]) {
-			prctl(PR_SET_PTRACER, -1UL, 0, 0, 0);
-			raise(SIGSTOP);
-			err = probe_errno(SEIZE(pid[(i + 1) % n],
-						PTRACE_O_TRACEEXIT));
-			if (write(told[1], &err, sizeof(err)) < 0)
-				_exit(1);
-			for (;;)
-				pause();
-		}
-		waitpid(pid[i], NULL, WUNTRACED);
-	}
-	/* the value: how many did it; the errno: of the last */
-	for (i = 0; i < n && !err; i++) {
-		kill(pid[i], SIGCONT);
-		if (read(told[0], &err, sizeof(err)) != sizeof(err))
-			err = EIO;
-		r->value += !err;
+		if (fork())
+			continue;
+		/* no signal and no stop: its tracer would have to see to it */
+		prctl(PR_SET_PTRACER, -1UL, 0, 0, 0);
+		all->pid[i] = getpid();
+		while (!__atomic_load_n(&all->go[i], __ATOMIC_SEQ_CST))
+			sched_yield();
+		one = probe_errno(SEIZE(all->pid[(i + 1) % n],
+					PTRACE_O_TRACEEXIT));
+		if (write(told[1], &one, sizeof(one)) < 0)
+			_exit(1);
+		for (;;)
+			pause();
 	}
 	for (i = 0; i < n; i++)
-		kill(pid[i], SIGKILL);
+		while (!__atomic_load_n(&all->pid[i], __ATOMIC_SEQ_CST))
+			sched_yield();
+	for (i = 0; how == 'r' && i < n; i++)
+		__atomic_store_n(&all->go[i], true, __ATOMIC_SEQ_CST);
+	for (i = 0; i < n - (how == 'o'); i++) {
+		__atomic_store_n(&all->go[i], true, __ATOMIC_SEQ_CST);
+		if (read(told[0], &one, sizeof(one)) != sizeof(one))
+			one = EIO;
+		r->value += !one;
+		err = one ? one : err;
+	}
 	for (i = 0; i < n; i++)
-		waitpid(pid[i], NULL, 0);
+		kill(all->pid[i], SIGKILL);
+	for (i = 0; i < n; i++)
+		waitpid(all->pid[i], NULL, 0);
 	close(told[0]);
 	close(told[1]);
-	munmap(pid, 4096);
+	munmap(all, 4096);
 	return err;
 }
 

@@ -271,6 +271,24 @@ TEST_F(trace, no_tracer_takes_the_filter_away_or_reads_it)
 	EXPECT_EQ(0, ask(&self->s, "seize", self->own, "0x1000ff"));
 }
 
+/* Each waits at its end for the one before it: no kill would end a circle. */
+TEST_F(trace, none_traces_who_traces_it)
+{
+	static const char *const size[] = { "2", "3", "5" };
+
+	for (int i = 0; i < 3; i++) {
+		EXPECT_EQ(0, ask(&self->s, "circle", size[i], "o"));
+		EXPECT_EQ(atoi(size[i]) - 1, self->s.reply.value);
+		EXPECT_EQ(EPERM, ask(&self->s, "circle", size[i]));
+		EXPECT_EQ(atoi(size[i]) - 1, self->s.reply.value);
+		EXPECT_TRUE(denied(&self->s, "ptrace", NULL, NULL));
+	}
+	for (int i = 0; i < 30; i++) {
+		EXPECT_EQ(EPERM, ask(&self->s, "circle", "2", "r"));
+		EXPECT_GT(2, self->s.reply.value);
+	}
+}
+
 FIXTURE(traced) {
 	struct world *w;
 	struct session s;

@@ -145,7 +145,7 @@ TEST_F(image, every_field_is_looked_at)
 	WRONG(im->profile = PROFILE_WASI);
 	WRONG(im->profile = 99);
 	WRONG(im->level = LEVEL_NETWORK + 1);
-	WRONG(im->flags |= 16);
+	WRONG(im->flags |= 32);
 	WRONG(im->env_mode = 3);
 	WRONG(im->name = im->strings.count);
 	WRONG(im->home = 0);
