@@ -164,7 +164,8 @@ static void check_ptrace(struct doctor *d)
 	}
 	f = find(d, "ptrace", NEED_NOTHING, V_LIMITED, "a user cannot trace a "
 		 "child: %s; Yama's ptrace_scope is %ld", words(err), scope);
-	effect(f, "\"ptrace\": true of a policy grants nothing");
+	effect(f, "with \"ptrace\": true of a policy os_hardened is refused, "
+	       "and worktree grants nothing by it");
 	if (scope == 2)
 		remedy(f, "sysctl kernel.yama.ptrace_scope=1");
 	else if (scope == 3)
