@@ -7,10 +7,7 @@ set -u
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 r=$tmp/out/r.json
 s=$tmp/out/s.json
 if "$lh" --engine load >/dev/null 2>&1; then engine=1; else engine=0; fi

@@ -7,10 +7,7 @@ set -u
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 r=$tmp/out/r.json
 
 # capture COMMAND…: under the policy of the last limits.

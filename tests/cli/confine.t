@@ -8,10 +8,7 @@ set -u
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 r=$tmp/out/r.json
 status_of='grep -E "NoNewPrivs|Seccomp:|CapEff" /proc/self/status'
 if "$lh" --engine load >/dev/null 2>&1; then engine=1; else engine=0; fi
@@ -45,12 +42,18 @@ run $sudo "$lh" --no-sandbox -- sh -c "id -u; id -G; grep Cap /proc/self/status"
 [ "$(sed -n 1,2p "$tmp/printed" | tr '\n' ' ')" = '65534 65534 ' ] &&
 	[ "$(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0+$' "$tmp/printed")" = 4 ]
 ok $? 'it is the user who called sudo, with what that user has'
-chmod 700 "$tmp/etc"
+mkdir "$tmp/closed"
+echo word >"$tmp/closed/file"
+chmod 700 "$tmp/closed"
 # shellcheck disable=SC2086
-run $sudo "$lh" --no-sandbox -- cat "$tmp/etc/passwd"
+run $sudo "$lh" --no-sandbox -- cat "$tmp/closed/file"
 [ "$status" = 1 ] && [ ! -s "$tmp/printed" ]
 ok $? 'and no more'
-chmod 755 "$tmp/etc"
+chmod 755 "$tmp/closed"
+# shellcheck disable=SC2086
+run $sudo "$lh" --no-sandbox -- cat "$tmp/closed/file"
+[ "$status" = 0 ] && [ "$(cat "$tmp/printed")" = word ]
+ok $? 'nor less'
 run timeout 60 "$lh" --no-sandbox --timeout 300ms --result "$r" -- sleep 100
 [ "$status" = 124 ] && json "$r" 'r["timed_out"]'
 ok $? 'the wall time holds'

@@ -15,10 +15,7 @@ fi
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 LH_SANDBOX=warn FAULT_UID=65534
 how='--user nobody'
 if [ -d /run/lh-vm ]; then

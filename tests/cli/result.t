@@ -6,10 +6,7 @@ set -u
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 r=$tmp/out/r.json
 d=$tmp/out/d.jsonl
 LH_SANDBOX=warn

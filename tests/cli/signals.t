@@ -6,10 +6,7 @@ set -u
 # shellcheck source=tests/cli/tap.sh
 . "$(dirname "$0")/tap.sh"
 
-if [ "$(id -u)" != 0 ]; then
-	echo '1..0 # SKIP needs root'
-	exit 0
-fi
+needs_root
 printf '{ "version": 1, "limits": { "grace": "200ms" } }' >"$tmp/p.json"
 start="$lh $how --policy $tmp/p.json"
 PYTHONPATH=$top/tests/cli PYTHONDONTWRITEBYTECODE=1

@@ -38,6 +38,11 @@ skip() {
 	echo "ok $count - $1 # SKIP $2"
 }
 
+# Ends a test that nobody but root can run.
+needs_root() {
+	[ "$(id -u)" = 0 ] || { echo '1..0 # SKIP needs root'; exit 0; }
+}
+
 # run COMMAND…: in the workspace; $status, $tmp/printed and $tmp/said after it.
 run() {
 	(cd "$tmp/ws" && "$@") >"$tmp/printed" 2>"$tmp/said" </dev/null

@@ -196,7 +196,7 @@ static const struct sight {
 } sights[] = {
 	{ "a listener of the host", listener_of_host, SOCKET, LOOKUP },
 	{ "a socket of the host", socket_of_host, SOCKET, LOOKUP },
-	{ "a port of the host, shared", port_of_host, SOCKET, LOOKUP },
+	{ "a port of the host, shared", port_of_host, BOTH, NULL },
 	{ "a client of the host", client_of_host, SOCKET,
 	  "a handshake comes when no task of the session runs" },
 	{ "a bind to any address", bind_any, SOCKET,

@@ -57,6 +57,16 @@ static struct census census(void)
 	};
 }
 
+/* What @pid has for itself alone: kB, or -1. */
+static long private_memory(pid_t pid)
+{
+	char cmd[128];
+
+	snprintf(cmd, sizeof(cmd), "awk '/^Private/ { n += $2 } END { print n }'"
+		 " /proc/%d/smaps_rollup", pid);
+	return command(cmd);
+}
+
 FIXTURE(many) {
 	struct world *w;
 };
@@ -149,6 +159,22 @@ TEST_F_TIMEOUT(many, at_once_each_has_its_own, 3600)
 	EXPECT_EQ(before.processes, after.processes);
 	EXPECT_EQ(before.temps, after.temps);
 	EXPECT_EQ(0, after.entries);
+}
+
+TEST_F(many, two_processes_of_ours_are_small)
+{
+	struct policy p = { 0 };
+	struct session s;
+	long supervisor, keeper;
+
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	ASSERT_EQ(0, session_start(&s, self->w, "small", NULL));
+	supervisor = private_memory(s.pid);
+	keeper = private_memory(session_keeper(&s));
+	EXPECT_LT(0, supervisor);
+	EXPECT_LT(0, keeper);
+	EXPECT_GT(4096, supervisor + keeper);
+	EXPECT_EQ(0, session_end(&s));
 }
 
 TEST_HARNESS_MAIN
