@@ -118,12 +118,15 @@ def whole():
 
 
 def swept():
-    """The next start leaves nothing of the last."""
-    p = subprocess.run([lh, *how, "-q", "-C", ws, "--", "true"], check=False,
-                       stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    assert p.returncode == 0, p.stderr
-    # A keeper that lives is at it already, and is left alone.
-    until(lambda: not places(), "something is left: %s" % (places(),))
+    """The next start leaves nothing of the last; what a keeper that lives is
+    at already, or a process that has yet to notice its end, the one after."""
+    def again():
+        p = subprocess.run([lh, *how, "-q", "-C", ws, "--", "true"],
+                           check=False, stdin=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE)
+        assert p.returncode == 0, p.stderr
+        return not places()
+    until(again, "something is left")
 
 
 def every(who, sig, check):
