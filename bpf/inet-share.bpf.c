@@ -118,8 +118,10 @@ static __noinline void udp_first(struct lh_share *w)
 
 	if (!t && bpf_core_field_exists(net->ipv4.udp_table))
 		t = BPF_CORE_READ(net, ipv4.udp_table);
-	if (!t)
+	if (!t) {
+		w->found = 1;	/* nobody can tell */
 		return;
+	}
 	at = (w->d.port + BPF_CORE_READ(net, hash_mix)) &
 	     BPF_CORE_READ(t, mask);
 	slot = (void *)((__u64)BPF_CORE_READ(t, hash) +

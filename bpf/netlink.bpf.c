@@ -30,9 +30,12 @@ static long netlink_makes(__u32 i, struct netlink_walk *w)
 	} h;
 	__u32 step;
 
-	if (w->left < 16 ||
-	    bpf_probe_read_kernel(&h, sizeof(h), (void *)w->at))
+	if (w->left < 16)
 		return 1;
+	if (bpf_probe_read_kernel(&h, sizeof(h), (void *)w->at)) {
+		w->found = 1;	/* who cannot look takes the worst */
+		return 1;
+	}
 	step = (h.len + 3) & ~3u;
 	if (h.len < 16 || h.len > w->left)
 		return 1;	/* nor does the kernel look at it */
