@@ -206,6 +206,8 @@ static void add_flags(struct policy *p, const struct compile_options *o,
 		p->limits.memory = o->memory;
 	if (o->pids)
 		p->limits.pids = o->pids;
+	if (o->cpu)
+		p->limits.cpu = o->cpu;
 }
 
 static int read_ceiling(struct unit *outer, const struct compile_options *o,

@@ -28,6 +28,7 @@ struct compile_options {
 	uint64_t wall_time;	/* nanoseconds, 0: as the policy says */
 	uint64_t memory;	/* bytes, likewise */
 	uint64_t pids;		/* likewise */
+	uint64_t cpu;		/* percent of one processor; likewise */
 	uint64_t idle_time;	/* nanoseconds, likewise */
 	uint32_t grants;	/* GRANT_* on top of the policy's */
 	bool network;		/* raise the level to network */

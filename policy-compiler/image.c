@@ -325,7 +325,8 @@ static int check_header(const struct image *im, struct err *e)
 	if (!l->wall_time || l->grace == IMAGE_NO_LIMIT || !l->pids ||
 	    l->memory < LIMIT_MEMORY_MIN || !l->cpu || !l->io ||
 	    !l->open_files || !l->file_size || !l->idle_time ||
-	    !l->capture_bytes)
+	    !l->capture_bytes || (l->capture_bytes > LIMIT_CAPTURE_MAX &&
+				  l->capture_bytes != IMAGE_NO_LIMIT))
 		return damaged(e, "limits", 0);
 	if (!line_ok(im, im->name) || !line_ok(im, im->source))
 		return damaged(e, "name", 0);

@@ -55,6 +55,7 @@ enum policy_list {
 #define LIMIT_MEMORY_MIN (1u << 20)
 #define LIMIT_PIDS_MAX 4194304u	/* the kernel's own, 64 bit */
 #define LIMIT_OPEN_FILES_MAX 1048576u	/* fs.nr_open, unless it was changed */
+#define LIMIT_CAPTURE_MAX (64u << 20)	/* of each of two streams, in memory */
 #define LIMIT_CPU_MAX 100000u	/* percent: a thousand processors */
 
 /* A bit and its word in the language. */

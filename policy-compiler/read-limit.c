@@ -39,6 +39,21 @@ static void take_size(struct reader *r, const struct json *v, uint64_t least,
 		*out = bytes;
 }
 
+/* What the supervisor holds in memory until the end. */
+static void take_captured(struct reader *r, const struct json *v,
+			  uint64_t most, uint64_t *out)
+{
+	uint64_t bytes = 0;
+
+	take_size(r, v, 1, &bytes);
+	if (bytes > most)
+		field_error(r, v, "more than %lluM: have the command write "
+			    "what is longer to a file",
+			    (unsigned long long)most >> 20);
+	else
+		*out = bytes;
+}
+
 static void take_count(struct reader *r, const struct json *v, uint64_t most,
 		       uint64_t *out)
 {
@@ -64,8 +79,8 @@ TAKE(idle_time, SAID_IDLE_TIME, take_time, false)
 TAKE(memory, SAID_MEMORY, take_size, LIMIT_MEMORY_MIN)
 TAKE(swap, SAID_SWAP, take_size, 0)
 TAKE(file_size, SAID_FILE_SIZE, take_size, 1)
-TAKE(capture_bytes, SAID_CAPTURE_BYTES, take_size, 1)
 TAKE(io, SAID_IO, take_size, 1)
+TAKE(capture_bytes, SAID_CAPTURE_BYTES, take_captured, LIMIT_CAPTURE_MAX)
 TAKE(pids, SAID_PIDS, take_count, LIMIT_PIDS_MAX)
 TAKE(open_files, SAID_OPEN_FILES, take_count, LIMIT_OPEN_FILES_MAX)
 

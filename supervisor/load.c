@@ -312,7 +312,7 @@ int load_image(const struct options *o, const struct identity *id,
 		.root_count = add_roots(o, roots),
 		.env = o->env.word, .env_count = o->env.count,
 		.wall_time = o->timeout, .memory = o->memory,
-		.pids = o->pids, .idle_time = o->idle,
+		.pids = o->pids, .cpu = o->cpu, .idle_time = o->idle,
 		.grants = o->loopback ? GRANT_LOOPBACK_TCP |
 					GRANT_LOOPBACK_UDP : 0,
 		.network = o->network || o->egress.count,

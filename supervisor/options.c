@@ -16,7 +16,7 @@
 
 enum id {
 	O_POLICY, O_POLICY_FROM, O_CWD, O_ENV, O_ENV_FILE, O_TIMEOUT, O_IDLE,
-	O_MEMORY, O_PIDS, O_USER, O_NAME, O_LABEL, O_WRITE, O_READ,
+	O_MEMORY, O_PIDS, O_CPU, O_USER, O_NAME, O_LABEL, O_WRITE, O_READ,
 	O_READ_ONLY, O_DENY,
 	O_CREDENTIAL, O_LOOPBACK, O_LOOPBACK_PORT, O_PUBLISH_PORT, O_SOCKET,
 	O_NETWORK, O_EGRESS, O_NO_SANDBOX, O_DENIALS, O_RESULT, O_STATUS_FD,
@@ -70,6 +70,8 @@ static const struct option_row rows[] = {
 	  "output" },
 	{ "--memory", 0, O_MEMORY, "SIZE", "memory limit: 512M, 2G" },
 	{ "--pids", 0, O_PIDS, "N", "limit of processes and threads" },
+	{ "--cpu", 0, O_CPU, "PERCENT", "share of processors: 50%, 200% for "
+	  "two" },
 	{ "--user", 0, O_USER, "NAME|UID", "run as this user" },
 	{ "--name", 0, O_NAME, "NAME", "name of the session in result and ps" },
 	{ "--label", 0, O_LABEL, "KEY=VALUE", "a label of the result" },
@@ -94,7 +96,7 @@ static const struct option_row rows[] = {
 };
 
 /* Known to the documents, not to this version. */
-static const char *const later[] = { "--attach", "--cpu" };
+static const char *const later[] = { "--attach" };
 
 void options_usage(FILE *f)
 {
@@ -238,6 +240,15 @@ static int take_pids(struct options *o, const char *arg, struct err *e)
 	return 0;
 }
 
+static int take_cpu(struct options *o, const char *arg, struct err *e)
+{
+	if (!limit_percent(arg, &o->cpu))
+		return err_set(e, -EINVAL, "--cpu: no share of processors: %s "
+			       "(write 50%%, or 200%% for two; up to %u%%)",
+			       arg, LIMIT_CPU_MAX);
+	return 0;
+}
+
 static int take_fd(enum id id, struct options *o, const char *arg,
 		   struct err *e)
 {
@@ -297,6 +308,7 @@ static int take(enum id id, struct options *o, const char *flag,
 	case O_IDLE: return take_time(flag, arg, &o->idle, e);
 	case O_MEMORY: return take_memory(o, arg, e);
 	case O_PIDS: return take_pids(o, arg, e);
+	case O_CPU: return take_cpu(o, arg, e);
 	case O_STATUS_FD:
 	case O_KEEP_FD: return take_fd(id, o, arg, e);
 	case O_NO_SANDBOX: o->no_sandbox = true; return 0;

@@ -39,6 +39,7 @@ struct options {
 	uint64_t timeout, idle;	/* nanoseconds; 0: not given */
 	uint64_t memory;	/* bytes; 0: not given */
 	uint64_t pids;		/* 0: not given */
+	uint64_t cpu;		/* percent; likewise */
 	int status_fd;		/* -1: none */
 	int keep_fd[OPTIONS_MANY];
 	unsigned int keep_fd_count;

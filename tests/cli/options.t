@@ -39,6 +39,10 @@ done
 for n in x 0 -1 1.5 4194305 99999999999999999999 ''; do
 	refuses 125 '--pids: not a number' "--pids '$n'" "$lh" "--pids=$n" -- true
 done
+for share in x 0% 50 -1% 100001% 1.5% ''; do
+	refuses 125 '--cpu: no share of processors' "--cpu '$share'" \
+		"$lh" "--cpu=$share" -- true
+done
 for flag in --allow-credential --egress-allow --loopback-port --publish-port \
 	--env-file --policy-from; do
 	refuses 125 "$flag: the value is empty" "$flag ''" "$lh" "$flag=" -- true
@@ -77,10 +81,8 @@ refuses 125 'Bad file descriptor' 'a descriptor that is closed' \
 	"$lh" --dry-run --status-fd 99 -- true
 refuses 125 'Bad file descriptor' 'keeping one that is closed' \
 	"$lh" --dry-run --keep-fd 99 -- true
-for flag in --attach --cpu; do
-	refuses 125 "$flag: not supported" "$flag is refused by name" \
-		"$lh" $flag x -- true
-done
+refuses 125 '--attach: not supported' '--attach is refused by name' \
+	"$lh" --attach x -- true
 for name in '' 'a b' 'a/b' "$(printf 'a\nb')" "$(printf '%065d' 0)"; do
 	refuses 125 '--name: ' "--name '$name'" "$lh" "--name=$name" -- true
 done
@@ -101,6 +103,9 @@ grep -q '^wall time    1500ms$' "$tmp/printed"
 ok $? 'a time is taken as it is said'
 works 'a limit of processes' "$lh" --dry-run --pids 64 -- true
 grep -q '^pids         64$' "$tmp/printed"
+ok $? 'is taken as it is said'
+works 'a share of processors' "$lh" --dry-run --cpu 150% -- true
+grep -q '^cpu          150%$' "$tmp/printed"
 ok $? 'is taken as it is said'
 works 'sizes' "$lh" --dry-run --memory 2G -- true
 grep -q '^memory       2G$' "$tmp/printed"

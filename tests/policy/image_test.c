@@ -159,6 +159,7 @@ TEST_F(image, every_field_is_looked_at)
 	WRONG(im->limits.file_size = 0);
 	WRONG(im->limits.idle_time = 0);
 	WRONG(im->limits.capture_bytes = 0);
+	WRONG(im->limits.capture_bytes = LIMIT_CAPTURE_MAX + 1);
 	WRONG(im->limits.grace = IMAGE_NO_LIMIT);
 	WRONG(im->filter.count = 0);
 	WRONG(im->filter.count = 4097);
