@@ -31,8 +31,8 @@ def read(path):
     try:
         with open(path, encoding="utf-8") as f:
             return f.read()
-    except FileNotFoundError:
-        return None
+    except (FileNotFoundError, ProcessLookupError):
+        return None     # also a process that ends while it is looked at
 
 
 def until(what, words):
