@@ -110,9 +110,7 @@ static __noinline int open_refused(struct file *file)
 
 	if (!l)
 		return 0;
-	struct dentry *d = file->f_path.dentry;
-	struct lh_ask q = FS_ASK(d, file->f_path.mnt, OPEN, file_open,
-				 open_access(file));
+	struct lh_ask q = FS_ASK_FILE(file, OPEN, file_open);
 
 	q.device = is_device(file->f_inode);
 	if (q.access == LH_EXEC)
@@ -439,9 +437,7 @@ static __noinline int receive_refused(struct file *file)
 
 	if (!l)
 		return 0;
-	struct dentry *d = file->f_path.dentry;
-	struct lh_ask q = FS_ASK(d, file->f_path.mnt, RECEIVE, file_receive,
-				 open_access(file));
+	struct lh_ask q = FS_ASK_FILE(file, RECEIVE, file_receive);
 
 	q.device = is_device(file->f_inode);
 	if (fs_refuses(l, &q))

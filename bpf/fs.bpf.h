@@ -61,6 +61,12 @@ static __always_inline __u16 is_mine(struct lh_label *l, struct dentry *d)
 	return made_by(l, d->d_parent->d_inode) ? 1 : LH_MINE_NEW;
 }
 
+static __always_inline __u16 is_my_file(struct lh_label *l, struct file *file)
+{
+	return made_matters(file->f_path.dentry->d_sb->s_magic) &&
+		made_by(l, file->f_inode);
+}
+
 /*
  * Record what lh_judge() said, unless it allows; 1: refuse. Not inline: a walk
  * needs all of the stack that its callers leave it.
@@ -111,15 +117,23 @@ fs_refuses_kind(struct lh_label *l, struct lh_ask *q, __u16 why)
 	return 1;
 }
 
-#define FS_ASK(dentry_, mnt_, op_, hook_, access_)			\
+#define FS_ASK_OF(dentry_, mnt_, op_, hook_, access_, mine_)		\
 	{								\
 		.at = { (__u64)(dentry_), (__u64)(mnt_) },		\
 		.magic = (dentry_)->d_sb->s_magic,			\
 		.inode = (__u64)(dentry_)->d_inode,			\
 		.access = (access_),					\
-		.mine = is_mine(l, dentry_),				\
+		.mine = (mine_),					\
 		.op = LH_OP_##op_, .hook = LH_HOOK_##hook_,		\
 	}
+
+#define FS_ASK(dentry_, mnt_, op_, hook_, access_)			\
+	FS_ASK_OF(dentry_, mnt_, op_, hook_, access_, is_mine(l, dentry_))
+
+/* From 6.18 on a file's path is in a union, whose members no helper takes. */
+#define FS_ASK_FILE(file_, op_, hook_)					\
+	FS_ASK_OF((file_)->f_path.dentry, (file_)->f_path.mnt, op_, hook_, \
+		  open_access(file_), is_my_file(l, file_))
 
 /*
  * A device that others use too. What may be read and written is what it does;

@@ -106,16 +106,21 @@ static long share_tcp(__u32 i, struct share_walk *walk)
 	return 1;
 }
 
-/* Up to 6.1 there is one table of UDP, since then a namespace may have one. */
+/*
+ * Up to 6.1 there is one table of UDP, since then a namespace may have one, and
+ * from 7.1 on it always has.
+ */
 static __noinline void udp_first(struct lh_share *w)
 {
 	struct sock *sk = (struct sock *)w->sk;
-	struct udp_table *t = BPF_CORE_READ(sk, __sk_common.skc_prot,
-					    h.udp_table);
+	struct proto *proto = BPF_CORE_READ(sk, __sk_common.skc_prot);
+	struct udp_table *t = NULL;
 	struct net *net = (struct net *)w->net;
 	struct udp_hslot *slot;
 	__u32 at;
 
+	if (bpf_core_field_exists(proto->h.udp_table))
+		t = BPF_CORE_READ(proto, h.udp_table);
 	if (!t && bpf_core_field_exists(net->ipv4.udp_table))
 		t = BPF_CORE_READ(net, ipv4.udp_table);
 	if (!t) {
