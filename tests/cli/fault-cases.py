@@ -15,7 +15,7 @@ lh, place, *how = sys.argv[2:]
 ws = place + "/ws"
 log = ws + "/fault.log"
 result = place + "/out/r.json"
-WAIT = 60
+WAIT = 180
 UID = os.environ["FAULT_UID"]
 DENIES = os.path.isdir("/run/lh-vm")
 # What it is, whether it reads what is denied, or may what nobody may.
