@@ -12,6 +12,7 @@
 #define MNT_INTERNAL 0x4000
 #define MOUNTS_MAX 65536	/* looked at for one question, all tries */
 #define MOUNTS_TRIES 64
+#define MOUNTS_COVER 64
 
 /* From 6.18 a file system's mounts are a plain chain. */
 struct mount___chain {
@@ -123,6 +124,22 @@ static __always_inline bool mounts_count(const struct mounts_walk *m,
 	       (BPF_CORE_READ(p, mnt.mnt_flags) & MNT_INTERNAL);
 }
 
+/* Whether the object has a path there; the next few directories are looked at. */
+static __noinline long mounts_cover(__u64 dentry, __u64 mnt)
+{
+	struct vfsmount *v = (struct vfsmount *)mnt;
+	__u64 root = (__u64)BPF_CORE_READ(v, mnt_root);
+
+	for (int i = 0; i < MOUNTS_COVER && dentry; i++) {
+		struct dentry *d = (struct dentry *)dentry;
+
+		if (dentry == root)
+			return 1;
+		dentry = (__u64)BPF_CORE_READ(d, d_parent);
+	}
+	return 0;
+}
+
 static long mounts_step(__u32 i, struct mounts_stride *c)
 {
 	struct mounts_walk *m = MOUNTS(c->l);
@@ -136,7 +153,7 @@ static long mounts_step(__u32 i, struct mounts_stride *c)
 	mount += bpf_core_field_offset(struct mount, mnt);
 	if (m->denied) {	/* known already: only for the record's path */
 		m->mnt = mount;
-		return 1;
+		return mounts_cover(c->q->at.dentry, mount);
 	}
 	c->q->at.mnt = mount;
 	verdict = lh_judge(c->l, c->q);
