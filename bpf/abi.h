@@ -211,7 +211,7 @@ struct lh_port_rule {
 
 enum lh_flow_kind {
 	LH_FLOW_CLIENT = 1,	/* a host client of a published UDP port */
-	LH_FLOW_SENT = 2,	/* a datagram of the session's, to its own */
+	LH_FLOW_NOBODY = 2,	/* a datagram to a port that nobody held */
 	LH_FLOW_TOLD = 3,	/* a refusal that has its record */
 };
 

@@ -67,15 +67,23 @@ extern struct lh_cgroup_map {
 } lh_cgroups SEC(".maps");
 
 /*
- * Of a socket of IPv4 or IPv6: the serial of the session that made it. What
- * accept() returns is a copy of the listener, made when nobody of the session
- * runs: it has it too.
+ * Of a socket of IPv4 or IPv6: the session that made it. What accept() returns
+ * is a copy of the listener, made when nobody of the session runs: it has it
+ * too.
  */
+struct lh_socket {
+	__u64 serial;
+	__u64 share;		/* LH_SHARE_*, of UDP */
+};
+
+#define LH_SHARE_WANTED 1	/* it was told to share its port */
+#define LH_SHARE_LATE 2		/* the kernel may have chosen one: too late */
+
 extern struct lh_socket_map {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC | BPF_F_CLONE);
 	__type(key, int);
-	__type(value, __u64);
+	__type(value, struct lh_socket);
 } lh_sockets SEC(".maps");
 
 /* A path to report: kernel addresses, read by probing. 0: none. */

@@ -5,7 +5,8 @@
  *   cgroup/bind4,6      no port that somebody else answers at; to any: narrowed
  *   cgroup/connect4,6   judged again; on loopback, who listens there
  *   cgroup_skb/egress   each SYN and datagram, with what is on the wire
- *   cgroup_skb/ingress  who knocks: itself, or at a port that is published
+ *   cgroup_skb/ingress  who knocks: itself, or at a port that is published; and
+ *                       who answers
  * cgroup/sendmsg would see each datagram once more, and makes every UDP socket
  * of the host take its lock for each.
  */
@@ -13,7 +14,6 @@
 
 #define HOST_LOOPBACK 0x7f000001u
 #define IPV6_JUMBO 194		/* the one option in such a packet */
-#define FRESH 2000000000ULL	/* ns that a datagram's sender is remembered */
 
 static __always_inline void dest_of(struct lh_dest *d,
 				    struct bpf_sock_addr *c, bool v6)
@@ -154,10 +154,13 @@ int inet_bind6(struct bpf_sock_addr *c)
 	return 1;
 }
 
+/* What a packet is to a connection; each datagram opens one. */
+enum step { GOES_ON, OPENS, ANSWERS };
+
 /* What the packet says. False, with no ports: not TCP nor UDP, or options. */
 static __always_inline bool skb_read(struct __sk_buff *skb,
 				     struct lh_dest *from, struct lh_dest *to,
-				     bool *opens)
+				     int *step)
 {
 	__u16 ports[2];
 	__u8 head[40], flags;
@@ -198,11 +201,12 @@ static __always_inline bool skb_read(struct __sk_buff *skb,
 		return false;
 	from->port = __builtin_bswap16(ports[0]);
 	to->port = __builtin_bswap16(ports[1]);
-	*opens = true;
+	*step = OPENS;
 	if (from->protocol == LH_TCP) {
 		if (bpf_skb_load_bytes(skb, at + 13, &flags, 1))
 			return false;
-		*opens = (flags & 0x12) == 0x02;	/* SYN, no ACK */
+		*step = !(flags & 0x02) ? GOES_ON :	/* SYN, ACK */
+			flags & 0x10 ? ANSWERS : OPENS;
 	}
 	return true;
 }
@@ -234,6 +238,30 @@ static __noinline int egress_refuse(struct pair *p, __u16 why, __u16 rule)
 	return skb_refuse(p, pair_is_caller(p), why, rule);
 }
 
+#define LET_FALL 2		/* as a packet that was lost on its way */
+
+/*
+ * Nobody is where the session's own may be. Who takes the first packet of a
+ * connection is judged when he answers; he shall have none of its data.
+ */
+static __noinline int egress_to_nobody(struct __sk_buff *skb, struct pair *p)
+{
+	__u32 at = p->q.d.family == LH_AF_INET ? 20 : 40;
+	__u8 words;
+
+	if (p->q.d.protocol == LH_UDP)
+		return flow_may_try(p) ? 1 : LET_FALL;
+	if (bpf_skb_load_bytes(skb, at + 12, &words, 1))
+		return LET_FALL;
+	return skb->len <= at + (words >> 4) * 4 ? 1 : LET_FALL;
+}
+
+/* May its own copy come back, as that of a group does? */
+static __always_inline bool skb_returns(const struct lh_dest *d, bool near)
+{
+	return near || d->addr[0] >= (d->family == LH_AF_INET ? 224 : 255);
+}
+
 SEC("cgroup_skb/egress")
 int inet_egress(struct __sk_buff *skb)
 {
@@ -241,17 +269,17 @@ int inet_egress(struct __sk_buff *skb)
 		.op = LH_OP_CONNECT, .hook = LH_HOOK_cgroup_skb_egress,
 	};
 	struct bpf_sock *sk = skb->sk;
-	bool opens = true, near;
-	int who;
+	int who = OWNER_HOST, step = OPENS;
+	bool near;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
 	if (!pair_begin(&p, sk))
 		return 1;
-	if (!skb_read(skb, &p.own, &p.q.d, &opens))
+	if (!skb_read(skb, &p.own, &p.q.d, &step))
 		return p.s ? skb_refuse(&p, false, LH_WHY_FAMILY, 0) : 0;
-	if (!p.s || !opens)
-		return !opens && (p.s || pair_is_left(sk));
+	if (!p.s || step != OPENS)
+		return step != OPENS && (p.s || pair_is_left(sk));
 	if (p.q.d.protocol == LH_UDP)
 		p.op = LH_OP_SEND;
 	lh_reach(&p.q);
@@ -266,20 +294,32 @@ int inet_egress(struct __sk_buff *skb)
 		if (!owner_is_reached(who, p.q.v.reach) && !is_client(&p))
 			return egress_refuse(&p, LH_WHY_PEER, 0);
 	}
-	if (p.q.d.protocol == LH_UDP)
-		flow_sent(&p);
+	if (p.q.d.protocol == LH_UDP && skb_returns(&p.q.d, near))
+		skb->priority = stamp_of(&p, skb->priority);
+	if (who == OWNER_NONE && p.q.v.reach == LH_REACH_OWN)
+		return egress_to_nobody(skb, &p);
 	return 1;
 }
 
 /*
- * The session has sent this datagram, a moment ago. Who holds the port that it
- * came from is no answer: the sender may be gone, or two may share it.
+ * Who took the first packet, whoever was there when it left: a connection to
+ * who came in between never comes to be.
  */
-static __always_inline bool is_sent(struct pair *p)
+static __noinline int answer_judge(struct __sk_buff *skb, struct pair *p)
 {
-	__u64 t = flow_time(p, LH_FLOW_SENT);
+	int who;
 
-	return t && bpf_ktime_get_ns() - t < FRESH;
+	p->op = LH_OP_CONNECT;
+	lh_reach(&p->q);
+	if (p->q.v.reach == LH_REACH_ANY &&
+	    skb->ifindex != LH_LOOPBACK_DEVICE)
+		return 1;
+	who = owner_of(skb, &p->own, &p->q.d, p);
+	/* The host may send it elsewhere, where no look-up finds it. */
+	if (owner_is_reached(who, p->q.v.reach) &&
+	    (who != OWNER_NONE || p->q.v.reach == LH_REACH_ANY))
+		return 1;
+	return skb_refuse(p, false, LH_WHY_PEER, 0);
 }
 
 SEC("cgroup_skb/ingress")
@@ -289,22 +329,26 @@ int inet_ingress(struct __sk_buff *skb)
 		.op = LH_OP_ACCEPT, .hook = LH_HOOK_cgroup_skb_ingress,
 	};
 	struct bpf_sock *sk = skb->sk;
-	bool opens = true, udp;
+	int step = OPENS;
+	bool udp;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
 	if (!pair_begin(&p, sk))
 		return 1;
-	if (!skb_read(skb, &p.q.d, &p.own, &opens))
+	if (!skb_read(skb, &p.q.d, &p.own, &step))
 		return 0;
-	if (!p.s || !opens)
-		return !opens && (p.s || pair_is_left(sk));
+	if (p.s && step == ANSWERS)
+		return answer_judge(skb, &p);
+	if (!p.s || step != OPENS)
+		return step != OPENS && (p.s || pair_is_left(sk));
 	udp = p.q.d.protocol == LH_UDP;
 	/* Nobody binds elsewhere; what listens there has got around that. */
 	if (!udp && !lh_dest_is_loopback(&p.own))
 		return skb_refuse(&p, false, LH_WHY_NOT_GRANTED, 0);
 	if (udp) {
-		if (is_sent(&p))
+		/* Its own: who is at the sender's port may be another now. */
+		if (skb->priority == stamp_of(&p, skb->priority))
 			return 1;
 		/* An answer from whom it may send to. */
 		lh_reach(&p.q);

@@ -66,7 +66,7 @@ struct lh_share {
 	__u32 found, done;
 };
 
-/* Is somebody? By sharing the port, which looking for an owner may not show. */
+/* Is somebody? Looking for an owner may not show who. */
 int lh_shares(struct lh_share *q);
 
 /* Where @sk stands itself; .protocol is left. */
@@ -105,9 +105,9 @@ lh_port_find(__u64 serial, __u32 node, __u16 protocol, __u16 port)
 /* Made by this session, and where the programs of its cgroup see it? */
 static __always_inline bool inet_is_own(struct lh_session *s, struct sock *sk)
 {
-	__u64 *owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
+	struct lh_socket *owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
 
-	return owner && *owner == s->serial &&
+	return owner && owner->serial == s->serial &&
 	       (__u64)sk->sk_cgrp_data.cgroup == s->cgroup;
 }
 

@@ -15,6 +15,8 @@ struct {
 	__type(value, __u64);
 } lh_flows SEC(".maps");
 
+#define NOBODY_EVERY 100000000ULL	/* ns */
+
 /* Of a socket of the host's that asked at a published port: since when. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -52,14 +54,33 @@ static __noinline __u64 flow_time(struct pair *p, __u16 kind)
 	return t ? *t : 0;
 }
 
-/* A datagram leaves: as its receiver will see it, the other way round. */
-static __noinline void flow_sent(struct pair *p)
+/*
+ * A datagram to a port that nobody holds; its receiver may come while it is
+ * under way. Now and then one goes, for its sender to hear that nobody took it.
+ */
+static __noinline bool flow_may_try(struct pair *p)
 {
-	struct lh_dest d = p->q.d;
+	struct lh_flow f = {
+		.serial = p->q.serial, .peer_port = p->q.d.port,
+		.protocol = p->q.d.protocol, .kind = LH_FLOW_NOBODY,
+	};
+	__u64 now = bpf_ktime_get_ns();
+	__u64 *t = bpf_map_lookup_elem(&lh_flows, &f);
 
-	p->q.d = p->own;
-	p->own = d;
-	flow_note(p, LH_FLOW_SENT, bpf_ktime_get_ns());
+	if (t && now - *t < NOBODY_EVERY)
+		return false;
+	bpf_map_update_elem(&lh_flows, &f, &now, BPF_ANY);
+	return true;
+}
+
+/*
+ * The session's datagrams say whose they are, in a priority above those that
+ * can be asked for without a capability; the low bits are left as they were.
+ */
+static __always_inline __u32 stamp_of(struct pair *p, __u32 priority)
+{
+	return 0x40000000 | (__u32)(p->q.serial & 0x7fffffe) << 3 |
+	       (priority & 0xf);
 }
 
 /* OWNER_SESSION: another one, which does not publish that port. */
@@ -122,17 +143,18 @@ static __noinline int owner_of(void *c, struct lh_dest *from,
 			       struct lh_dest *to, struct pair *p)
 {
 	struct bpf_sock *sk = sock_at(c, from, to);
-	__u64 *owner, *client, other = 0;
+	struct lh_socket *owner;
+	__u64 *client, other = 0;
 	int who = OWNER_HOST;
 
 	p->client = 0;
 	if (!sk)
 		return OWNER_NONE;
 	owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
-	if (owner && *owner == p->q.serial) {
+	if (owner && owner->serial == p->q.serial) {
 		who = OWNER_SELF;
 	} else {
-		other = owner ? *owner : 0;
+		other = owner ? owner->serial : 0;
 		client = bpf_sk_storage_get(&lh_clients, sk, 0, 0);
 		p->client = client ? *client : 0;
 	}

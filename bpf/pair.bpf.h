@@ -21,10 +21,10 @@ struct pair {
  * Multipath TCP makes a socket of the kernel's for each of its paths, which no
  * program sees made: its maker is who made the one that they belong to.
  */
-static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
+static __always_inline struct lh_socket *pair_path_owner(struct bpf_sock *sk)
 {
 	struct mptcp_sock *whole;
-	__u64 *owner, *path, serial;
+	struct lh_socket *owner, *path, own = {};
 
 	if (!bpf_core_type_exists(struct mptcp_sock))
 		return NULL;
@@ -32,8 +32,8 @@ static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
 	owner = whole ? bpf_sk_storage_get(&lh_sockets, whole, 0, 0) : NULL;
 	if (!owner)
 		return NULL;
-	serial = *owner;
-	path = bpf_sk_storage_get(&lh_sockets, sk, &serial,
+	own.serial = owner->serial;
+	path = bpf_sk_storage_get(&lh_sockets, sk, &own,
 				  BPF_LOCAL_STORAGE_GET_F_CREATE);
 	return path ? path : owner;
 }
@@ -41,15 +41,16 @@ static __always_inline __u64 *pair_path_owner(struct bpf_sock *sk)
 /* False: no session made it. */
 static __always_inline bool pair_begin(struct pair *p, struct bpf_sock *sk)
 {
-	__u64 *owner = sk ? bpf_sk_storage_get(&lh_sockets, sk, 0, 0) : NULL;
+	struct lh_socket *owner = NULL;
 	__u32 slot;
 
+	if (sk)
+		owner = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
 	if (sk && !owner && p->op != LH_OP_JOIN)
 		owner = pair_path_owner(sk);
-
 	if (!owner)
 		return false;
-	p->q.serial = *owner;
+	p->q.serial = owner->serial;
 	slot = lh_slot_of(p->q.serial);
 	p->s = bpf_map_lookup_elem(&lh_sessions, &slot);
 	if (p->s && p->s->serial == p->q.serial && p->s->state == LH_LIVE)

@@ -444,7 +444,9 @@ struct bpf_sockopt {
 };
 
 struct __sk_buff {
+	__u32 len;
 	__u32 protocol;
+	__u32 priority;
 	__u32 ifindex;
 	struct bpf_sock *sk;
 };

@@ -58,6 +58,54 @@ TEST_F(apart, who_comes_after_a_client_gets_no_answer_of_his)
 	EXPECT_TRUE(quiet(&self->s));
 }
 
+/* A port is who holds it now, not who sent from there a moment ago. */
+TEST_F(apart, who_takes_a_port_of_the_sessions_speaks_for_himself)
+{
+	static const char *const ends[][2] = {
+		{ "4", "127.0.0.1" }, { "6", "::1" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *near = ends[i][1];
+		int to = server(&self->s, "1", family, "u", near, "0");
+		int from = server(&self->s, "2", family, "u", near, "0");
+
+		ASSERT_LT(0, to);
+		ASSERT_LT(0, from);
+		/* What it sent arrives, also when the sender is gone. */
+		EXPECT_EQ(0, ask(&self->s, "isend", "2", "own", near,
+				 text(to)));
+		ASSERT_EQ(0, ask(&self->s, "iclose", "2"));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		EXPECT_STREQ("own", self->s.reply.text);
+		EXPECT_EQ(from, self->s.reply.value);
+		ASSERT_EQ(from, server(&self->host, "2", family, "u", near,
+				       text(from)));
+		EXPECT_EQ(0, ask(&self->host, "isend", "2", "host", near,
+				 text(to)));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "1", "50"));
+		EXPECT_TRUE(denied(&self->s, "accept", NULL, NULL));
+		ASSERT_EQ(0, ask(&self->host, "iclose", "2"));
+		ASSERT_EQ(from, server(&self->other, "2", family, "u", near,
+				       text(from)));
+		EXPECT_EQ(EPERM, ask(&self->other, "isend", "2", "other", near,
+				     text(to)));
+		EXPECT_TRUE(denied(&self->other, "send", NULL, NULL));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->s, "irecv", "1", "50"));
+		ASSERT_EQ(0, ask(&self->other, "iclose", "2"));
+		/* Its own again; a priority that it asks for is no mark. */
+		ASSERT_EQ(from, server(&self->s, "2", family, "u", near,
+				       text(from)));
+		EXPECT_EQ(0, ask(&self->s, "iopt", "2", "1", "12", "6"));
+		EXPECT_EQ(0, ask(&self->s, "isend", "2", "own", near,
+				 text(to)));
+		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+		ASSERT_EQ(0, ask(&self->s, "iclose", "2"));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
 /* Both may reach port 7001 of the host's, and neither is the host. */
 TEST_F(apart, a_named_port_leads_to_no_other_session)
 {

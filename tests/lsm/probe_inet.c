@@ -12,11 +12,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe.h"
@@ -153,14 +155,14 @@ static int op_iconnect(char **a, struct probe_reply *r)
 	return err;
 }
 
-/* SLOT NEW: ETIMEDOUT if nobody comes */
+/* SLOT NEW [MS]: ETIMEDOUT if nobody comes */
 static int op_iaccept(char **a, struct probe_reply *r)
 {
 	struct pollfd p = { .fd = *probe_slot(a[0]), .events = POLLIN };
 	int *s = probe_slot(a[1]);
 
 	(void)r;
-	if (poll(&p, 1, WAIT_MS) != 1)
+	if (poll(&p, 1, a[2] ? atoi(a[2]) : WAIT_MS) != 1)
 		return ETIMEDOUT;
 	*s = accept4(p.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (*s >= 0)
@@ -293,6 +295,39 @@ static int op_idevice(char **a, struct probe_reply *r)
 				      SO_BINDTODEVICE, a[1], strlen(a[1])));
 }
 
+/*
+ * SLOT OPTION bind|listen|send ADDRESS PORT TIMES: again and again, while a
+ * child of ours sets and clears that option of the same socket. .value: how
+ * often it could; after a send its port is the kernel's again.
+ */
+static int op_irace(char **a, struct probe_reply *r)
+{
+	struct sockaddr_storage ss, none;
+	socklen_t len = probe_address(a[3], a[4], &ss);
+	int fd = *probe_slot(a[0]), v = 0;
+	pid_t pid = fork();
+
+	while (!pid) {
+		v = !v;
+		setsockopt(fd, SOL_SOCKET, atoi(a[1]), &v, sizeof(v));
+	}
+	if (pid < 0)
+		return errno;
+	r->value = 0;
+	for (long n = atol(a[5]); n && (*a[2] == 's' || !r->value); n--) {
+		r->value += *a[2] == 's' ?
+			    sendto(fd, "x", 1, 0, (void *)&ss, len) == 1 :
+			    *a[2] == 'l' ? !listen(fd, 16) :
+			    !bind(fd, (void *)&ss, len);
+		if (*a[2] == 's')
+			connect(fd, (void *)&none,
+				probe_address("unspec", "0", &none));
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
+
 /* Ask for the interfaces, as getifaddrs does. .value: bytes of the answer */
 static int op_interfaces(char **a, struct probe_reply *r)
 {
@@ -369,6 +404,6 @@ const struct probe_op probe_inet_ops[] = {
 	{ "irawconnect", 3, op_irawconnect }, { "iroute", 2, op_iroute },
 	{ "interfaces", 0, op_interfaces }, { "idevice", 2, op_idevice },
 	{ "ipump", 2, op_ipump },	{ "idrain", 2, op_idrain },
-	{ "ipair", 1, op_ipair },
+	{ "ipair", 1, op_ipair },	{ "irace", 6, op_irace },
 	{ NULL, 0, NULL },
 };
