@@ -5,11 +5,14 @@
  *                       among those who share a port; on a socket that was
  *                       given, nothing that the one below has to see
  *   cgroup/setsockopt   a multicast group only where datagrams may go to it, or
- *                       on the loopback device: joining sends a report
+ *                       on the loopback device: joining sends a report; to
+ *                       share a port only before the kernel has chosen one
  */
 #include "pair.bpf.h"
 
 #define SOL_SOCKET 1
+#define SO_REUSEADDR 2
+#define SO_REUSEPORT 15
 #define SO_ATTACH_REUSEPORT_CBPF 51
 #define SO_ATTACH_REUSEPORT_EBPF 52
 #define IP_OPTIONS 4
@@ -44,6 +47,12 @@ static __always_inline bool option_chooses(int level, int name)
 				       name == SO_ATTACH_REUSEPORT_EBPF);
 }
 
+static __always_inline bool option_shares(int level, int name)
+{
+	return level == SOL_SOCKET && (name == SO_REUSEADDR ||
+				       name == SO_REUSEPORT);
+}
+
 /* Which device a packet to loopback goes to, too. */
 static __always_inline bool option_steers(int level, int name)
 {
@@ -68,7 +77,8 @@ static __noinline int option_refused(struct socket *sock, int level, int name)
 	if (lh_option_routes(level, name) || option_chooses(level, name) ||
 	    (level == LH_SOL_IP && name == IP_OPTIONS))
 		why = LH_WHY_NEVER;
-	else if ((option_joins(level, name) || option_steers(level, name)) &&
+	else if ((option_joins(level, name) || option_steers(level, name) ||
+		  (option_shares(level, name) && sk->sk_protocol == LH_UDP)) &&
 		 !inet_is_own(s, sk))
 		why = LH_WHY_PEER;
 	if (!why)
@@ -88,7 +98,8 @@ int BPF_PROG(inet_socket_setsockopt, struct socket *sock, int level,
 	     int optname)
 {
 	if (lh_outside() || (level != LH_SOL_IP && level != LH_SOL_IPV6 &&
-			     !option_chooses(level, optname)))
+			     !option_chooses(level, optname) &&
+			     !option_shares(level, optname)))
 		return 0;
 	return LH_RESULT(option_refused(sock, level, optname), EACCES);
 }
@@ -156,11 +167,36 @@ static __noinline int join_judge(struct bpf_sockopt *c)
 	return addr_refuse(&p, p.q.v.why, p.q.v.rule, EACCES);
 }
 
+/*
+ * One thread may ask for a port while another asks to share it: who comes
+ * second sees the first. It has no use then, so no more than success is told;
+ * else the kernel takes the value that was read here.
+ */
+static __always_inline bool option_is_late(struct bpf_sockopt *c)
+{
+	__u32 *v = c->optval;
+	struct lh_socket *own;
+
+	if (c->optlen > (int)sizeof(*v))
+		c->optlen = sizeof(*v);
+	if (!c->sk || c->sk->protocol != LH_UDP ||
+	    (void *)(v + 1) > c->optval_end || !*v)
+		return false;
+	own = bpf_sk_storage_get(&lh_sockets, c->sk, 0, 0);
+	return own && (__sync_fetch_and_or(&own->share, LH_SHARE_WANTED) &
+		       LH_SHARE_LATE);
+}
+
 SEC("cgroup/setsockopt")
 int inet_setsockopt(struct bpf_sockopt *c)
 {
 	if (option_joins(c->level, c->optname))
 		return join_judge(c);
+	if (option_shares(c->level, c->optname)) {
+		if (option_is_late(c))
+			c->optlen = -1;		/* and the kernel nothing */
+		return 1;
+	}
 	c->optlen = 0;		/* the kernel takes what the caller has */
 	return 1;
 }

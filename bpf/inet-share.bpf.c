@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Who shares a port. A look-up finds one of them, and none that has a peer, is
- * bound to a device or does not listen yet; so all that are there are gone
- * through. Those who come later are not known: a port can be shared by who has
- * the same user and wants to.
+ * Who is at a port already. A look-up finds one of them, and none that has a
+ * peer, is bound to a device or does not listen yet; so all that are there are
+ * gone through, whether they share it or not: either end can come to share
+ * while we look. Those who come later are not known.
  */
 #include "inet.bpf.h"
 
@@ -99,7 +99,6 @@ static long share_tcp(__u32 i, struct share_walk *walk)
 	w->node = (__u64)BPF_CORE_READ(c, skc_bind_node.next);
 	state = BPF_CORE_READ(c, skc_state);
 	if ((state != TCP_CLOSE && state != TCP_LISTEN) ||
-	    !BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport) ||
 	    !share_meets(w, at))
 		return 0;
 	w->found = 1;

@@ -131,16 +131,20 @@ static __always_inline bool inet_leaves(struct sock *sk, struct lh_dest *d)
 
 /*
  * Sharing, and at no port of its choice: the kernel would give it one at which
- * somebody else may be. Of TCP it gives none that is shared.
+ * somebody else may be. Of TCP it gives none that is shared. From now on it is
+ * too late to want that, see option_is_late().
  */
-static __always_inline bool inet_may_squat(struct sock *sk, struct lh_dest *d,
-					   __u16 op)
+static __noinline bool inet_may_squat(struct sock *sk)
 {
 	struct sock_common *c = &sk->__sk_common;
+	struct lh_socket *own;
 
-	if (d->protocol != LH_UDP || c->skc_num ||
-	    (op == LH_OP_BIND && d->port))
+	if (sk->sk_protocol != LH_UDP || c->skc_num)
 		return false;
+	own = bpf_sk_storage_get(&lh_sockets, sk, 0, 0);
+	if (own && (__sync_fetch_and_or(&own->share, LH_SHARE_LATE) &
+		    LH_SHARE_WANTED))
+		return true;
 	return BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuse) ||
 	       BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport);
 }
@@ -195,7 +199,7 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 	q->serial = s->serial;
 	q->flags = s->flags;
 	own = inet_is_own(s, sk);
-	if (inet_may_squat(sk, &q->d, a->op))
+	if ((a->op != LH_OP_BIND || !q->d.port) && inet_may_squat(sk))
 		return inet_refuse(a, LH_WHY_PEER, 0, 0, &q->d);
 	if (a->op == LH_OP_BIND) {
 		if (!lh_decide_bind(q->flags, &q->d, &narrow))
@@ -217,7 +221,7 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 			   &q->d);
 }
 
-/* May it share its port with somebody, and do others hold that? */
+/* Do others hold the port that it would be at? */
 static __noinline int inet_shares(struct lh_label *l, struct sock *sk,
 				  struct lh_dest *d)
 {
@@ -227,10 +231,6 @@ static __noinline int inet_shares(struct lh_label *l, struct sock *sk,
 
 	if (!s || !d)
 		return 1;
-	if (!BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuseport) &&
-	    (d->protocol != LH_UDP ||
-	     !BPF_CORE_READ_BITFIELD_PROBED(c, skc_reuse)))
-		return 0;
 	q->sk = (__u64)sk;
 	q->cgroup = s->cgroup;
 	q->d = *d;
@@ -336,7 +336,13 @@ static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)
 	}
 	a.address = (__u64)msg->msg_name;
 	a.len = msg->msg_namelen;
-	return a.address ? inet_judge(&a, sk) : PASS;
+	if (a.address)
+		return inet_judge(&a, sk);
+	/* It would be given a port before anybody sees that it has no peer. */
+	if ((family == LH_AF_INET || family == LH_AF_INET6) &&
+	    inet_may_squat(sk))
+		return inet_refuse(&a, LH_WHY_PEER, 0, family, NULL);
+	return PASS;
 }
 
 SEC("lsm/socket_sendmsg")

@@ -314,6 +314,10 @@ TEST_F(given, what_is_not_connected_reaches_what_egress_grants)
 		EXPECT_EQ(EACCES, ask(&self->s, "ibind", "8", "127.0.0.1",
 				      "0"));
 		EXPECT_TRUE(denied(&self->s, "bind", NULL, NULL));
+		/* Nobody sees in time that it shares its port. */
+		EXPECT_EQ(tcp ? 0 : EACCES, ask(&self->s, "iopt", "8", "1",
+						text(SO_REUSEADDR), "1"));
+		EXPECT_TRUE(tcp || denied(&self->s, "option", NULL, NULL));
 		EXPECT_EQ(EACCES, ask(&self->s, "isendmsg", "8", "x", "record",
 				      "192.0.2.63", "80"));
 		EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));

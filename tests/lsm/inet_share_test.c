@@ -2,7 +2,8 @@
 /*
  * A port that somebody of the host holds, whom no look-up finds: bound to a
  * device, with a peer of his own, or not yet listening. Shared with a session
- * it would be robbed, or overheard.
+ * it would be robbed, or overheard. What shares it, and when, is the socket's
+ * to say.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -93,6 +94,83 @@ TEST_F(share, who_does_not_listen_yet_has_its_port_to_itself)
 		EXPECT_EQ(0, dial(&self->s, "4", "t", "127.0.0.1",
 				  atoi(port)));
 	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+/* Two may be bound where neither listens; the first that does has the port. */
+TEST_F(share, nor_does_who_may_be_bound_beside_it)
+{
+	static const char *const at[] = { "127.0.0.1", "0.0.0.0" };
+	const char *reuse = text(SO_REUSEADDR);
+
+	for (int i = 0; i < 2; i++) {
+		char port[16];
+
+		ASSERT_EQ(0, ask(&self->host, "isock", "1", "4", "t"));
+		ASSERT_EQ(0, ask(&self->host, "iopt", "1", "1", reuse, "1"));
+		ASSERT_EQ(0, ask(&self->host, "ibind", "1", at[i], ANY_PORT));
+		snprintf(port, sizeof(port), "%d", self->host.reply.value);
+		ASSERT_EQ(0, ask(&self->s, "isock", "1", "4", "t"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "1", "1", reuse, "1"));
+		ASSERT_EQ(0, ask(&self->s, "ibind", "1", "127.0.0.1", port));
+		EXPECT_EQ(EADDRINUSE, ask(&self->s, "ilisten", "1"));
+		EXPECT_TRUE(denied(&self->s, "listen", NULL, NULL));
+		ASSERT_EQ(0, ask(&self->host, "ilisten", "1"));
+		EXPECT_EQ(0, dial(&self->host, "4", "t", "127.0.0.1",
+				  atoi(port)));
+		EXPECT_EQ(0, ask(&self->host, "iaccept", "1", "2"));
+		/* What is connected there is in nobody's way. */
+		EXPECT_EQ(0, ask(&self->host, "iclose", "1"));
+		EXPECT_EQ(0, ask(&self->s, "ilisten", "1"));
+		EXPECT_EQ(0, dial(&self->s, "4", "t", "127.0.0.1",
+				  atoi(port)));
+		EXPECT_EQ(0, ask(&self->s, "iaccept", "1", "3"));
+		/* It may start again beside one of its own connections. */
+		ASSERT_EQ(0, ask(&self->s, "iclose", "1"));
+		ASSERT_EQ(0, ask(&self->s, "isock", "1", "4", "t"));
+		ASSERT_EQ(0, ask(&self->s, "iopt", "1", "1", reuse, "1"));
+		EXPECT_EQ(0, ask(&self->s, "ibind", "1", "127.0.0.1", port));
+		EXPECT_EQ(0, ask(&self->s, "ilisten", "1"));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
+/* Once the kernel has chosen a port it is its own, whatever is asked then. */
+TEST_F(share, a_port_of_the_kernels_choice_is_shared_with_nobody)
+{
+	const char *reuse = text(SO_REUSEADDR);
+	char port[16];
+	int own = server(&self->s, "1", "4", "u", "127.0.0.1", ANY_PORT);
+
+	ASSERT_LT(0, own);
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->s, "iconnect", "2", "127.0.0.1", text(own)));
+	snprintf(port, sizeof(port), "%d", self->s.reply.value);
+	EXPECT_EQ(0, ask(&self->s, "iopt", "2", "1", reuse, "1"));
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x"));
+	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	ASSERT_EQ(0, sharing(&self->host, "2", "u", NULL));
+	EXPECT_EQ(EADDRINUSE, ask(&self->host, "ibind", "2", "127.0.0.1",
+				  port));
+	/* Nor can it get another one so. */
+	EXPECT_EQ(0, ask(&self->s, "iconnect", "2", "unspec", "0"));
+	EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "2", "127.0.0.1",
+			      text(own)));
+	EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+	/* Who has no peer gets a port before he is told that. */
+	ASSERT_EQ(0, sharing(&self->s, "2", "u", NULL));
+	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x"));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	EXPECT_EQ(EDESTADDRREQ, ask(&self->s, "isend", "2", "x"));
+	/* A port that it named is shared among its own, now and later. */
+	ASSERT_EQ(0, sharing(&self->s, "2", "u", NULL));
+	EXPECT_EQ(0, ask(&self->s, "ibind", "2", "127.0.0.1", "7003"));
+	ASSERT_EQ(0, ask(&self->s, "isock", "3", "4", "u"));
+	EXPECT_EQ(EADDRINUSE, ask(&self->s, "ibind", "3", "127.0.0.1",
+				  "7003"));
+	EXPECT_EQ(0, ask(&self->s, "iopt", "3", "1", reuse, "1"));
+	EXPECT_EQ(0, ask(&self->s, "ibind", "3", "127.0.0.1", "7003"));
 	EXPECT_TRUE(quiet(&self->s));
 }
 

@@ -2,7 +2,8 @@
 /*
  * On two CPUs: names, links and mounts change as fast as they can while a
  * session opens what they lead to. In no state is it allowed to read "TEXT";
- * a walk that saw half of one state and half of another might think so.
+ * a walk that saw half of one state and half of another might think so. And
+ * sockets that change while they ask for a port.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -14,7 +15,7 @@
 #include <time.h>
 
 #include "kselftest_harness.h"
-#include "session.h"
+#include "inet.h"
 
 #define OPENS "3000"
 
@@ -296,6 +297,78 @@ TEST_F(race, honest_work_goes_on)
 	EXPECT_LE(0, refused);
 	fprintf(stderr, "# as fast as can be: %d of " OPENS " refused as raced; "
 		"%lu changes\n", refused, *self->rounds);
+}
+
+INET(ports, LOOP);
+
+#define TIMES "20000"
+#define FEW_PORTS "sysctl -qw net.ipv4.ip_local_port_range='40000 40007'"
+#define ALL_PORTS "sysctl -qw net.ipv4.ip_local_port_range='32768 60999'"
+
+/* A socket of the host's in slot @n that shares its port with who wants to. */
+static int shared(FIXTURE_DATA(ports) *self, const char *n, const char *type,
+		  int option, const char *address, const char *port)
+{
+	int err = ask(&self->host, "isock", n, "4", type);
+
+	if (!err)
+		err = ask(&self->host, "iopt", n, "1", text(option), "1");
+	return err ? err : ask(&self->host, "ibind", n, address, port);
+}
+
+/* One process of the session's asks for the port, one to share it. */
+TEST_F(ports, nobody_is_joined_by_sharing_in_between)
+{
+	const char *reuse = text(SO_REUSEADDR);
+
+	ASSERT_EQ(7001, server(&self->host, "1", "4", "u", "127.0.0.1",
+			       "7001"));
+	ASSERT_EQ(0, shared(self, "2", "u", SO_REUSEADDR, "127.0.0.1",
+			    "7005"));
+	ASSERT_EQ(0, ask(&self->host, "iconnect", "2", "127.0.0.1", "7001"));
+	ASSERT_EQ(0, ask(&self->s, "isock", "1", "4", "u"));
+	EXPECT_EQ(0, ask(&self->s, "irace", "1", reuse, "bind", "127.0.0.1",
+			 "7005", TIMES));
+	EXPECT_EQ(0, self->s.reply.value);
+	/* Elsewhere it may be as quick as it likes. */
+	EXPECT_EQ(0, ask(&self->s, "irace", "1", reuse, "bind", "127.0.0.1",
+			 "7006", TIMES));
+	EXPECT_EQ(1, self->s.reply.value);
+	ASSERT_EQ(0, shared(self, "3", "t", SO_REUSEPORT, "127.0.0.1",
+			    "7005"));
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "t"));
+	ASSERT_EQ(0, ask(&self->s, "iopt", "2", "1", text(SO_REUSEPORT),
+			 "1"));
+	ASSERT_EQ(0, ask(&self->s, "ibind", "2", "127.0.0.1", "7005"));
+	EXPECT_EQ(0, ask(&self->s, "irace", "2", text(SO_REUSEPORT), "listen",
+			 "127.0.0.1", "7005", TIMES));
+	EXPECT_EQ(0, self->s.reply.value);
+	ASSERT_EQ(0, ask(&self->host, "iclose", "3"));
+	EXPECT_EQ(0, ask(&self->s, "irace", "2", text(SO_REUSEPORT), "listen",
+			 "127.0.0.1", "7005", TIMES));
+	EXPECT_EQ(1, self->s.reply.value);
+}
+
+/* The host has all that the kernel could choose from. */
+TEST_F(ports, none_of_the_kernels_choice_is_shared_in_between)
+{
+	const char *reuse = text(SO_REUSEADDR);
+
+	ASSERT_EQ(7003, server(&self->s, "1", "4", "u", "127.0.0.1", "7003"));
+	ASSERT_EQ(0, system(FEW_PORTS));
+	for (int i = 0; i < 8; i++)
+		EXPECT_EQ(0, shared(self, text(i + 1), "u", SO_REUSEADDR,
+				    "0.0.0.0", text(40000 + i)));
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	EXPECT_EQ(0, ask(&self->s, "irace", "2", reuse, "send", "127.0.0.1",
+			 "7003", TIMES));
+	EXPECT_EQ(0, self->s.reply.value);
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	EXPECT_EQ(EAGAIN, ask(&self->s, "isend", "2", "x", "127.0.0.1",
+			      "7003"));
+	ASSERT_EQ(0, ask(&self->host, "iclose", "8"));
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "127.0.0.1", "7003"));
+	EXPECT_EQ(0, system(ALL_PORTS));
 }
 
 TEST_HARNESS_MAIN
