@@ -3,18 +3,29 @@
  * Who is at a port already. A look-up finds one of them, and none that has a
  * peer, is bound to a device or does not listen yet; so all that are there are
  * gone through, whether they share it or not: either end can come to share
- * while we look. Those who come later are not known.
+ * while we look. Those who come later are not known. No lock is held, so each
+ * socket is asked for its port after it led on: one that has moved, into a list
+ * that it would lead to, says so.
  */
 #include "inet.bpf.h"
 
 #define TCP_CLOSE 7		/* bound, and may listen yet */
 #define TCP_LISTEN 10
 #define SHARE_MAX (1 << 17)	/* sockets gone through: connections too */
+#define SHARE_TRIES 8		/* while others come and go */
+
+enum end { WALKING, WALKED, TORN };
 
 /* The search itself is in memory of the label: the stack has no room. */
 struct share_walk {
 	struct lh_share *q;
 };
+
+static __always_inline long share_end(struct lh_share *w, enum end end)
+{
+	w->end = end;
+	return 1;
+}
 
 /* Would both get what is sent to one of them? */
 static __always_inline bool share_overlaps(const struct lh_dest *a,
@@ -55,16 +66,19 @@ static long share_udp(__u32 i, struct share_walk *walk)
 {
 	struct lh_share *w = walk->q;
 	struct sock_common *c;
+	__u16 port;
 	__u64 at;
 
-	if (!w->node) {
-		w->done = 1;
-		return 1;
-	}
+	if (!w->node)
+		return share_end(w, WALKED);
 	at = w->node - bpf_core_field_offset(struct sock_common, skc_node);
 	c = (struct sock_common *)at;
 	w->node = (__u64)BPF_CORE_READ(c, skc_node.next);
-	if (BPF_CORE_READ(c, skc_num) != w->d.port ||
+	barrier();
+	port = BPF_CORE_READ(c, skc_num);
+	if ((port ^ w->d.port) & w->mask)
+		return share_end(w, TORN);
+	if (port != w->d.port ||
 	    (__u64)BPF_CORE_READ(c, skc_net.net) != w->net ||
 	    !share_meets(w, at))
 		return 0;
@@ -81,22 +95,24 @@ static long share_tcp(__u32 i, struct share_walk *walk)
 	__u8 state;
 
 	if (!w->node && (!bpf_core_field_exists(b->bhash_node) ||
-			 !w->bucket)) {
-		w->done = 1;
-		return 1;
-	}
+			 !w->bucket))
+		return share_end(w, WALKED);
 	if (!w->node) {
 		b = (void *)(w->bucket -
 			     bpf_core_field_offset(struct inet_bind2_bucket,
 						   bhash_node));
 		w->node = (__u64)BPF_CORE_READ(b, owners.first);
 		w->bucket = (__u64)BPF_CORE_READ(b, bhash_node.next);
-		return 0;
+		/* It goes with the last one in it. */
+		return w->node ? 0 : share_end(w, TORN);
 	}
 	at = w->node - bpf_core_field_offset(struct sock_common,
 					     skc_bind_node);
 	c = (struct sock_common *)at;
 	w->node = (__u64)BPF_CORE_READ(c, skc_bind_node.next);
+	barrier();
+	if (BPF_CORE_READ(c, skc_num) != w->d.port)
+		return share_end(w, TORN);
 	state = BPF_CORE_READ(c, skc_state);
 	if ((state != TCP_CLOSE && state != TCP_LISTEN) ||
 	    !share_meets(w, at))
@@ -126,8 +142,8 @@ static __noinline void udp_first(struct lh_share *w)
 		w->found = 1;	/* nobody can tell */
 		return;
 	}
-	at = (w->d.port + BPF_CORE_READ(net, hash_mix)) &
-	     BPF_CORE_READ(t, mask);
+	w->mask = BPF_CORE_READ(t, mask);
+	at = (w->d.port + BPF_CORE_READ(net, hash_mix)) & w->mask;
 	slot = (void *)((__u64)BPF_CORE_READ(t, hash) +
 			at * bpf_core_type_size(struct udp_hslot));
 	w->node = (__u64)BPF_CORE_READ(slot, head.first);
@@ -150,19 +166,25 @@ __noinline int lh_shares(struct lh_share *q)
 {
 	struct share_walk walk = { .q = q };
 	struct sock *sk;
+	int i;
 
 	if (!q)
 		return 1;
 	sk = (struct sock *)q->sk;
 	q->net = (__u64)BPF_CORE_READ(sk, __sk_common.skc_net.net);
-	q->bucket = q->node = 0;
-	q->found = q->done = 0;
-	if (q->d.protocol == LH_UDP) {
-		udp_first(q);
-		bpf_loop(SHARE_MAX, share_udp, &walk, 0);
-	} else {
-		tcp_first(q);
-		bpf_loop(SHARE_MAX, share_tcp, &walk, 0);
+	q->found = 0;
+	for (i = 0; i < SHARE_TRIES; i++) {
+		q->bucket = q->node = 0;
+		q->end = WALKING;
+		if (q->d.protocol == LH_UDP) {
+			udp_first(q);
+			bpf_loop(SHARE_MAX, share_udp, &walk, 0);
+		} else {
+			tcp_first(q);
+			bpf_loop(SHARE_MAX, share_tcp, &walk, 0);
+		}
+		if (q->found || q->end != TORN)
+			break;
 	}
-	return q->found || !q->done;
+	return q->found || q->end != WALKED;
 }

@@ -63,7 +63,8 @@ struct lh_share {
 	__u64 cgroup;		/* the session's: others' are elsewhere */
 	struct lh_dest d;	/* where */
 	__u64 net, bucket, node;	/* how far the search has come */
-	__u32 found, done;
+	__u32 found, end;
+	__u32 mask, pad;	/* of the table of UDP */
 };
 
 /* Is somebody? Looking for an owner may not show who. */
