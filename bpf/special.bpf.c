@@ -62,24 +62,36 @@ static __noinline int proc_reaches_out(__u64 dentry)
 	       (name[0] == LH_WORD("autogrou") && name[1] == 'p');
 }
 
+/* Is it net/@want of a process? */
+static __noinline int proc_is_net(__u64 dentry, __u64 want)
+{
+	struct dentry *d = (struct dentry *)dentry;
+	__u64 name[2] = {}, above = 0;
+
+	bpf_probe_read_kernel_str(name, sizeof(name),
+				  BPF_CORE_READ(d, d_name.name));
+	bpf_probe_read_kernel_str(&above, sizeof(above),
+				  BPF_CORE_READ(d, d_parent, d_name.name));
+	return name[0] == want && !name[1] &&
+	       above == ('n' | 'e' << 8 | 't' << 16);
+}
+
 /*
  * net/if_inet6 of an own process: a JVM holds that there is no IPv6 if it
  * cannot read it. It tells what netlink tells too; its neighbours tell of the
  * host's connections.
  */
-static __noinline int proc_is_interfaces(struct lh_session *s, __u64 dentry)
+static __always_inline int proc_is_interfaces(struct lh_session *s,
+					      __u64 dentry)
 {
-	struct dentry *d = (struct dentry *)dentry;
-	__u64 name[2] = {}, above = 0;
+	return (s->flags & LH_SESSION_INET) &&
+	       proc_is_net(dentry, LH_WORD("if_inet6"));
+}
 
-	if (!(s->flags & LH_SESSION_INET))
-		return 0;
-	bpf_probe_read_kernel_str(name, sizeof(name),
-				  BPF_CORE_READ(d, d_name.name));
-	bpf_probe_read_kernel_str(&above, sizeof(above),
-				  BPF_CORE_READ(d, d_parent, d_name.name));
-	return name[0] == LH_WORD("if_inet6") && !name[1] &&
-	       above == ('n' | 'e' << 8 | 't' << 16);
+/* Names the host's socket files, also those in places that are denied. */
+static __always_inline int proc_is_sockets(__u64 dentry)
+{
+	return proc_is_net(dentry, 'u' | 'n' << 8 | 'i' << 16 | 'x' << 24);
 }
 
 /*
@@ -115,6 +127,8 @@ static __noinline __u32 proc_special(struct lh_session *s, struct lh_ask *q)
 	if (above && !(q->access & LH_CHANGES) &&
 	    proc_is_interfaces(s, q->at.dentry))
 		return LH_SPECIAL_FREE;
+	if (above && q->access != LH_STAT && proc_is_sockets(q->at.dentry))
+		return LH_SPECIAL_DECIDED | LH_WHY_NEVER;
 	if (!pid)	/* a knob is written where a rule names it, or above */
 		return q->access & LH_CHANGES ? LH_SPECIAL_SHUT : 0;
 	if (!proc_is_own(s, pid))

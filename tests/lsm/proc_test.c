@@ -228,6 +228,11 @@ static const struct shown {
 	{ "/proc", "1/net/stat/arp_cache", EACCES, -1 },
 	{ "/proc", "self/net/tcp", 0, -1 },
 	{ "/proc", "self/net/stat/arp_cache", 0, -1 },
+	/* it names sockets wherever they lie */
+	{ "/proc", "net/unix", EACCES, -1 },
+	{ "/proc", "self/net/unix", EACCES, -1 },
+	{ "/proc", "thread-self/net/unix", EACCES, -1 },
+	{ "/proc", "self/net/netlink", 0, -1 },
 	{ "/sys", "kernel/uevent_helper", -1, EACCES },
 	{ "/sys/fs/cgroup", "lh-test/cgroup.procs", EACCES, EACCES },
 	{ "/sys/fs/cgroup", "lh-test/memory.max", EACCES, EACCES },
