@@ -200,6 +200,8 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009402, "BTRFS_IOC_DEFRAG" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x40309410, "BTRFS_IOC_DEFRAG_RANGE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8008bc40, "BCHFS_IOC_REINHERIT_ATTRS" },
+	/* A file of the caller's owner may be open for reading alone. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc0189436, "FIDEDUPERANGE" },
 	/* A snapshot copies denied files to new inodes under new names. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009401, "BTRFS_IOC_SNAP_CREATE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009417, "BTRFS_IOC_SNAP_CREATE_V2" },
@@ -216,6 +218,8 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4020bc11, "BCH_IOCTL_SUBVOLUME_DESTROY" },
 	/* Names below a directory, denied or not, without opening that. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0xd000943e, "BTRFS_IOC_INO_LOOKUP_USER" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0xd000943d,
+	  "BTRFS_IOC_GET_SUBVOL_ROOTREF" },
 	/* By two names, of which no hook learns. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x40186f04, "OCFS2_IOC_REFLINK" },
 	/* Signals by way of a descriptor: no hook learns who set the owner. */
