@@ -2,9 +2,9 @@
 /*
  * A name as a directory that does not tell upper from lower case may take it:
  * ext4 and f2fs with +F fold as Unicode says, vfat and exfat drop dots at the
- * end, vfat gives long names a short one besides. Pure, as decide.h. What folds
- * to ASCII alone is folded; of the rest it is only said that it does not, so a
- * rule with such a name holds there for every such name.
+ * end, vfat gives long names a short one besides, msdos knows no others. Pure,
+ * as decide.h. What folds to ASCII alone is folded; of the rest it is only said
+ * that it does not, so a rule with such a name holds there for every such name.
  */
 #ifndef LH_FOLD_H
 #define LH_FOLD_H
@@ -21,6 +21,8 @@ struct lh_fold {
 	__u32 end;		/* without the dots at the end */
 	__u32 wide;		/* something is not ASCII */
 	__u32 tilde;
+	__u32 cut;		/* eight bytes, a dot, three: all of msdos */
+	__u32 dots, part;	/* of these: so far, and bytes since */
 };
 
 /* Code points that fold to nothing: default ignorables. */
@@ -105,6 +107,33 @@ static __always_inline void lh_fold_put(unsigned char *name, struct lh_fold *f,
 		f->end = f->out;
 }
 
+/* One byte as msdos takes it, which knows no Unicode. */
+static __always_inline void lh_fold_cut(unsigned char *name, struct lh_fold *f)
+{
+	__u32 c = LH_FOLD_BYTE(name, f->at);
+
+	f->at++;
+	if (c == '.' && f->at == 1)
+		return;		/* hides a file, and makes no other name */
+	if (c == '.') {
+		f->dots++;
+		f->part = 0;
+		if (f->dots == 1)
+			lh_fold_put(name, f, c);
+		return;
+	}
+	if (f->dots > 1 || f->part >= (f->dots ? 3 : 8))
+		return;
+	f->part++;
+	if (c >= 'A' && c <= 'Z')
+		c |= 0x20;
+	if (c == '~')
+		f->tilde = 1;
+	if (c >= 0x80)
+		f->wide = 1;
+	lh_fold_put(name, f, c);
+}
+
 /* Fold one letter in place, in a name of at most 255 bytes. 1: that was all. */
 static __always_inline int lh_fold_step(unsigned char *name, struct lh_fold *f)
 {
@@ -112,6 +141,10 @@ static __always_inline int lh_fold_step(unsigned char *name, struct lh_fold *f)
 
 	if (f->at >= f->len)
 		return 1;
+	if (f->cut) {
+		lh_fold_cut(name, f);
+		return 0;
+	}
 	c = lh_fold_next(name, f);
 	if (c >= 'A' && c <= 'Z')
 		c |= 0x20;

@@ -120,6 +120,19 @@ static long fold_step(__u32 i, struct lh_label **l)
 	return lh_fold_step((unsigned char *)w->name, &w->fold);
 }
 
+/* Of the two on FAT the one that has no long names. */
+static __always_inline bool is_msdos(struct super_block *sb)
+{
+	__u64 type = 0;
+
+	if (LH_READ_AS(struct super_block, sb, s_magic) != MSDOS_MAGIC)
+		return false;
+	bpf_probe_read_kernel_str(&type, sizeof(type),
+				  BPF_CORE_READ(sb, s_type, name));
+	return type == ('m' | 's' << 8 | 'd' << 16 | (__u64)'o' << 24 |
+			(__u64)'s' << 32);
+}
+
 /*
  * Hash of a dentry's name as a directory that folds has it; 0: not read. Short
  * names are vfat's, which has no encoding in the superblock.
@@ -135,8 +148,9 @@ static __always_inline __u64 name_fold(struct lh_label *l, __u64 dentry)
 		return 0;
 	__builtin_memset(&w->fold, 0, sizeof(w->fold));
 	w->fold.len = len;
-	bpf_loop(LH_NAME_MAX, fold_step, &l, 0);
 	sb = LH_READ_AS(struct dentry, dentry, d_sb);
+	w->fold.cut = is_msdos(sb);
+	bpf_loop(LH_NAME_MAX, fold_step, &l, 0);
 	if (w->fold.tilde &&
 	    LH_READ_AS(struct super_block, sb, s_magic) == MSDOS_MAGIC)
 		return LH_HASH_SHORT;

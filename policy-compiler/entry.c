@@ -8,18 +8,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "../bpf/fold.h"
+#include "../bpf/decide.h"
 #include "entry.h"
 
 #define TODO_MAX (2 * PATH_MAX)
@@ -30,42 +28,6 @@ uint64_t entry_name_hash(const char *name, size_t len)
 
 	memcpy(words, name, len < LH_NAME_MAX ? len : LH_NAME_MAX);
 	return lh_name_hash(words, len);
-}
-
-enum entry_folds entry_folds(const struct entry *dir)
-{
-	struct statfs fs;
-	int fd, flags = 0;
-
-	if (fstatfs(dir->fd, &fs))
-		return FOLDS_NOT;
-	if (fs.f_type == MSDOS_SUPER_MAGIC)
-		return FOLDS_SHORT;
-	if (fs.f_type == EXFAT_SUPER_MAGIC)
-		return FOLDS;
-	if (fs.f_type != EXT4_SUPER_MAGIC && fs.f_type != F2FS_SUPER_MAGIC)
-		return FOLDS_NOT;
-	fd = openat(dir->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return FOLDS_NOT;
-	if (ioctl(fd, FS_IOC_GETFLAGS, &flags))
-		flags = 0;
-	close(fd);
-	return flags & FS_CASEFOLD_FL ? FOLDS : FOLDS_NOT;
-}
-
-uint64_t entry_fold_hash(const char *name, size_t len, enum entry_folds how)
-{
-	unsigned char text[LH_NAME_MAX + 1] = { 0 };
-	struct lh_fold f = { .len = len < LH_NAME_MAX ? len : LH_NAME_MAX };
-
-	memcpy(text, name, f.len);
-	while (!lh_fold_step(text, &f))
-		;
-	if (f.tilde && how == FOLDS_SHORT)
-		return LH_HASH_SHORT;
-	return f.wide || !f.end ? LH_HASH_WIDE :
-		entry_name_hash((char *)text, f.end);
 }
 
 /*

@@ -81,11 +81,21 @@ char *entries_path(const struct entries *es, uint32_t entry);
 bool entry_same_inode(int a, int b);
 /* lh_name_hash() of one component of at most LH_NAME_MAX bytes. */
 uint64_t entry_name_hash(const char *name, size_t len);
-/* How a directory takes names: as they are, folded, folded and shortened. */
-enum entry_folds { FOLDS_NOT, FOLDS, FOLDS_SHORT };
+/*
+ * How a directory takes names: as they are; folded; folded, and long ones have
+ * a short one with a tilde besides, or one that is just the beginning; cut.
+ */
+enum entry_folds { FOLDS_NOT, FOLDS, FOLDS_SHORT, FOLDS_PLAIN, FOLDS_CUT };
 
 enum entry_folds entry_folds(const struct entry *dir);
+/* The same at less cost; FOLDS_NOT: it is not on FAT. */
+enum entry_folds entry_fat(const struct entry *dir);
 /* lh_name_hash() of the folded form, or what fold.h has in its place. */
 uint64_t entry_fold_hash(const char *name, size_t len, enum entry_folds how);
+/*
+ * The same of the other name that @name has or may get in such a directory; 0:
+ * none but those with a tilde.
+ */
+uint64_t entry_short_hash(const char *name, size_t len, enum entry_folds how);
 
 #endif

@@ -110,6 +110,35 @@ static int add_folded(struct builder *b, uint32_t object, uint64_t parent,
 	return 0;
 }
 
+/*
+ * The component by its short name, @hash, where that may be no more than its
+ * beginning: as under its folded form, which entry @folded is. What another
+ * rule goes on below is not told apart.
+ */
+static int add_short(struct builder *b, uint32_t object, uint64_t parent,
+		     uint64_t hash, uint32_t flags, uint32_t whole,
+		     uint16_t rule, uint32_t folded)
+{
+	uint64_t node = folded == NAMES_INNER ? 0 : b->names[folded].name.node;
+	struct lh_name *n;
+	uint32_t at;
+	int r;
+
+	if (!hash)
+		return 0;
+	r = find_or_make(b, object, parent, hash, &at);
+	if (r)
+		return r;
+	n = &b->names[at].name;
+	if ((flags & LH_NAME_PARTIAL) &&
+	    (!node || (n->node && n->node != node)))
+		flags = whole;
+	merge(n, 0, flags & ~LH_NAME_SOCKET, rule);
+	if (!n->node)
+		n->node = node;
+	return 0;
+}
+
 static size_t components(const char *rest)
 {
 	size_t n = *rest != 0;
@@ -159,6 +188,7 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 	      uint32_t flags, uint16_t rule)
 {
 	uint32_t object, anchor, i, folded;
+	enum entry_folds how = entry_fat(&b->es.entry[dir]);
 	__u64 node = 0, below, *lens, *also;
 	int r;
 
@@ -183,6 +213,10 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 		r = add_folded(b, object, node, rest, len, here, flags, rule,
 			       &folded);
 		if (!r)
+			r = add_short(b, object, node,
+				      entry_short_hash(rest, len, how), here,
+				      flags, rule, folded);
+		if (!r)
 			r = find_or_make(b, object, node,
 					 entry_name_hash(rest, len), &i);
 		if (r)
@@ -201,4 +235,81 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
 		rest += len + !last;
 	}
 	return 0;
+}
+
+static int add_wild(struct builder *b, struct table *t, const struct lh_wild *w)
+{
+	if (t->wild_count == LH_WILD_MAX)
+		return err_set(b->e, -E2BIG,
+			       "more than %d names are protected at any depth",
+			       LH_WILD_MAX);
+	t->wild[t->wild_count++] = *w;
+	return 0;
+}
+
+/* The pair by short names that are no more than a beginning. */
+static int add_short_wild(struct builder *b, struct table *t, struct lh_wild w,
+			  uint64_t parent, uint64_t name)
+{
+	const __u64 fold[2] = { w.parent_fold, w.name_fold };
+	int i, r = 0;
+
+	/* In no spelling where names are not folded. */
+	w.parent_hash = w.name_hash = LH_HASH_SHORT;
+	for (i = 1; i < 4 && !r; i++) {
+		if (((i & 1) && !parent) || ((i & 2) && !name))
+			continue;
+		w.parent_fold = i & 1 ? parent : fold[0];
+		w.name_fold = i & 2 ? name : fold[1];
+		r = add_wild(b, t, &w);
+	}
+	return r;
+}
+
+/* How a writable root has it, if any that is on FAT has more than a tilde. */
+static enum entry_folds writable_fat(const struct builder *b)
+{
+	enum entry_folds how;
+	uint32_t i;
+
+	for (i = 0; i < b->writable_count; i++) {
+		how = entry_fat(&b->es.entry[b->writables[i].entry]);
+		if (how > FOLDS_SHORT)
+			return how;
+	}
+	return FOLDS_NOT;
+}
+
+int names_wild(struct builder *b, struct table *t)
+{
+	const struct image_protect *p = image_protects(b->im);
+	enum entry_folds how = writable_fat(b);
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < b->im->protects.count && !r; i++) {
+		const char *name = image_string(b->im, p[i].name);
+		const char *slash = strchr(name, '/');
+		size_t len = slash ? strlen(slash + 1) : 0;
+		struct lh_wild w = { .rule = p[i].rule };
+
+		if (p[i].kind != PROTECT_WILD)
+			continue;
+		if (!len || slash == name || strchr(slash + 1, '/') ||
+		    len >= LH_NAME_MAX || slash - name > LH_NAME_MAX)
+			return err_set(b->e, -EINVAL,
+				       "protected name \"%s\" (%s): two components are wanted, PARENT/NAME",
+				       name, table_rule_text(b, p[i].rule));
+		w.parent_hash = entry_name_hash(name, slash - name);
+		w.name_hash = entry_name_hash(slash + 1, len);
+		w.parent_fold = entry_fold_hash(name, slash - name, FOLDS);
+		w.name_fold = entry_fold_hash(slash + 1, len, FOLDS);
+		t->wild_lens |= lh_len_bit(len);
+		r = add_wild(b, t, &w);
+		if (!r)
+			r = add_short_wild(b, t, w,
+				entry_short_hash(name, slash - name, how),
+				entry_short_hash(slash + 1, len, how));
+	}
+	return r;
 }

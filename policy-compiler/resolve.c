@@ -366,43 +366,6 @@ static int add_protects(struct builder *b)
 	return r;
 }
 
-/* PARENT/NAME pairs, wherever they stand. */
-static int add_wild(struct builder *b, struct table *t)
-{
-	const struct image_protect *p = image_protects(b->im);
-	uint32_t i;
-
-	for (i = 0; i < b->im->protects.count; i++) {
-		const char *name = image_string(b->im, p[i].name);
-		const char *slash = strchr(name, '/');
-
-		if (p[i].kind != PROTECT_WILD)
-			continue;
-		if (!slash || slash == name || !slash[1] ||
-		    strchr(slash + 1, '/') || strlen(slash) > LH_NAME_MAX ||
-		    slash - name > LH_NAME_MAX)
-			return err_set(b->e, -EINVAL,
-				       "protected name \"%s\" (%s): two components are wanted, PARENT/NAME",
-				       name, table_rule_text(b, p[i].rule));
-		if (t->wild_count == LH_WILD_MAX)
-			return err_set(b->e, -E2BIG,
-				       "more than %d names are protected at any depth",
-				       LH_WILD_MAX);
-		t->wild[t->wild_count++] = (struct lh_wild){
-			.parent_hash = entry_name_hash(name, slash - name),
-			.name_hash = entry_name_hash(slash + 1,
-						     strlen(slash + 1)),
-			.parent_fold = entry_fold_hash(name, slash - name,
-						       FOLDS),
-			.name_fold = entry_fold_hash(slash + 1,
-						     strlen(slash + 1), FOLDS),
-			.rule = p[i].rule,
-		};
-		t->wild_lens |= lh_len_bit(strlen(slash + 1));
-	}
-	return 0;
-}
-
 /* The session's cgroup, and the limits of the one above: runtimes read both. */
 static int add_cgroup(struct builder *b)
 {
@@ -462,7 +425,7 @@ static int build(struct builder *b, struct table *t)
 	if (!r)
 		r = add_protects(b);
 	if (!r)
-		r = add_wild(b, t);
+		r = names_wild(b, t);
 	if (!r)
 		r = add_policy_file(b);
 	if (!r)

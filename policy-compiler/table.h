@@ -110,6 +110,8 @@ int names_add(struct builder *b, uint32_t dir, const char *rest,
  */
 int names_hold(struct builder *b, uint32_t dir, const char *rest,
 	       uint32_t flags, uint16_t rule);
+/* PARENT/NAME pairs, wherever they stand, into @t. */
+int names_wild(struct builder *b, struct table *t);
 
 /* A root that grants sockets: what is at @entry, or @rest below @dir. */
 int socket_there(struct builder *b, const struct wish *w, uint32_t entry);

@@ -26,6 +26,8 @@ FIXTURE_VARIANT(casefold) {
 	const char *before;
 	struct spellings all[4];
 	const char *free[6];		/* names that are not */
+	const char *git;		/* what .git is too, if not GIT~1;
+					 * "": nothing to look at */
 };
 
 /* Unicode: long s, Kelvin sign, sharp s, ligature, a space without width. */
@@ -60,6 +62,45 @@ FIXTURE_VARIANT_ADD(casefold, vfat) {
 			"A-Rather-Long-Name.TXT", "a-rather-long-name.txt" } },
 	},
 	.free = { "absent2", "absen", ".absent", "tokens2", "ab sent" },
+};
+
+/* An image of its own for each way to mount it. */
+#define FAT(name, options)						\
+	"I=/tmp/lh-fs." name "; [ -e $I ] || { truncate -s 32M $I && "	\
+	"mkfs.vfat $I >$I.log; } && "					\
+	"mount " options "loop,uid=$OWNER,gid=$OWNER $I $DIR && "	\
+	"mkdir $DIR/plain"
+
+/* A long name's short one is its beginning, if nothing else has that. */
+FIXTURE_VARIANT_ADD(casefold, vfat_nonumtail) {
+	.before = FAT("nonumtail", "-t vfat -o nonumtail=1,"),
+	.all = {
+		{ "absent", { "ABSENT", "Absent...", "absent" } },
+		{ "a-rather-long-name.text", { "A-RATHER.TEX", "a-rather.tex",
+			"A-Rather-Long-Name.TEXT", "a-rather-long-name.text" } },
+		{ "My Own [Secret]", { "MYOWN_SE", "myown_se",
+				       "my own [secret]" } },
+		{ ".a b.c.d/key", { "abc.d/key", "ABC.D/KEY", ".A B.C.D/key",
+				    ".a b.c.d/key" } },
+	},
+	.free = { "absent2", "absen", "a-rathe.tex", "a-rather.te", "abc" },
+	.git = "GIT",
+};
+
+/* Eight and three bytes: what is longer is cut. */
+FIXTURE_VARIANT_ADD(casefold, msdos) {
+	.before = FAT("msdos", "-t msdos -o dotsOK=yes,"),
+	.all = {
+		{ "absent", { "ABSENT", "absent.", "Absent...", "absent" } },
+		{ "a-rather-long-name.text", { "A-RATHER.TEX", "a-rather.tex",
+			"a-rather-else.text.too", "a-rathers.texts",
+			"a-rather-long-name.text" } },
+		{ "tokens-of-all/key", { "TOKENS-O/KEY", "tokens-of-it/key",
+					 "tokens-of-all/key" } },
+	},
+	.free = { "absent2", "absen", "tokens2", "a-rathe.tex",
+		  "a-rather.te" },
+	.git = "",
 };
 
 FIXTURE_SETUP(casefold)
@@ -105,7 +146,18 @@ static int forget(void)
 
 TEST_F(casefold, an_absent_name_is_not_made_in_any_spelling)
 {
-	ask(&self->s, "mkdir", "Tokens");
+	for (size_t i = 0; i < ARRAY_SIZE(variant->all); i++) {
+		const char *name = variant->all[i].name, *slash;
+
+		slash = name ? strchr(name, '/') : NULL;
+		if (slash) {
+			char dir[64];
+
+			snprintf(dir, sizeof(dir), "%.*s", (int)(slash - name),
+				 name);
+			EXPECT_EQ(0, ask(&self->s, "mkdir", dir));
+		}
+	}
 	EACH(s, o) {
 		if (strchr(*o, '~'))	/* a name of what is there alone */
 			continue;
@@ -195,10 +247,25 @@ TEST_F(casefold, protected_names_hold_in_any_spelling)
 	EXPECT_EQ(0, ask(&self->s, "mkdir", "new/hooks"));
 	EXPECT_EQ(EACCES, ask(&self->s, "rename", "new/hooks",
 			      "new/.Git/hOOKS"));
-	EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git"));
-	EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git/Hooks"));
+	EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git2"));
+	EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git2/Hooks"));
 	EXPECT_EQ(0, ask(&self->s, "mkdir", "other"));
-	EXPECT_EQ(EACCES, ask(&self->s, "rename", "new/git", "other/.GIT"));
+	EXPECT_EQ(EACCES, ask(&self->s, "rename", "new/git2", "other/.GIT"));
+	if (variant->git && *variant->git) {
+		ASSERT_EQ(0, forget());
+		EXPECT_EQ(0, ask(&self->twin, "stat",
+				 at(self->w, "ws/new/%s", variant->git)));
+		ASSERT_EQ(0, forget());
+		EXPECT_EQ(EACCES, ask(&self->s, "mkdir",
+				      at(self->w, "ws/new/%s/hooks",
+					 variant->git)));
+		EXPECT_EQ(EACCES, ask(&self->s, "write",
+				      at(self->w, "ws/%s/config",
+					 variant->git), "x"));
+	} else if (!variant->git) {
+		EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git"));
+		EXPECT_EQ(0, ask(&self->s, "mkdir", "new/git/Hooks"));
+	}
 	/* its short name, where there is one */
 	if (!ask(&self->twin, "stat", "new/GIT~1")) {
 		ASSERT_EQ(0, forget());

@@ -86,13 +86,75 @@ TEST(a_short_name_may_stand_for_any_where_there_are_such)
 	EXPECT_EQ(fold(".git"), entry_fold_hash(".GIT", 4, FOLDS_SHORT));
 }
 
+static uint64_t plain(const char *name)
+{
+	return entry_short_hash(name, strlen(name), FOLDS_PLAIN);
+}
+
+static uint64_t cut(const char *name)
+{
+	return entry_fold_hash(name, strlen(name), FOLDS_CUT);
+}
+
+/* As vfat makes them with nonumtail, where nothing else has that name. */
+TEST(a_short_name_without_a_tilde_is_a_beginning)
+{
+	static const char *const pairs[][2] = {
+		{ "secretfile.text", "secretfi.tex" },
+		{ "My Long Name", "MYLONGNA" },
+		{ ".git", "git" }, { ".git...", "git" },
+		{ "a.b.c", "ab.c" }, { ". .x", "x" }, { ".a.b", "a.b" },
+		{ "a[b];c,d+e=f", "a_b__c_d" }, { "credentials", "credenti" },
+		{ "x.y z", "x.yz" }, { "\u00fc.b", "_.b" },
+		{ "\U0001f600x", "__x" }, { "config.json", "config.jso" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		EXPECT_EQ(fold(pairs[i][1]), plain(pairs[i][0])) {
+			TH_LOG("%s, %s", pairs[i][0], pairs[i][1]);
+		}
+	}
+	/* those that are their own, and where there are none */
+	EXPECT_EQ(0, plain("Secret"));
+	EXPECT_EQ(0, plain("12345678.abc"));
+	EXPECT_EQ(0, plain(" . ."));
+	EXPECT_EQ(0, entry_short_hash("secretfile", 10, FOLDS_SHORT));
+	EXPECT_EQ(0, entry_short_hash("secretfile", 10, FOLDS));
+}
+
+TEST(msdos_cuts_what_is_longer)
+{
+	static const char *const pairs[][2] = {
+		{ "secretfile.text", "SECRETFIx.texy" }, { "a.b", "A.B.c" },
+		{ "a", "a." }, { "a", "a..b" }, { "12345678", "123456789" },
+		{ ".hidden.a", ".HIDDEN.a" }, { "12345678", "12345678\u00fc" },
+		{ ".12345678", ".123456789" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		EXPECT_EQ(cut(pairs[i][0]), cut(pairs[i][1])) {
+			TH_LOG("%s, %s", pairs[i][0], pairs[i][1]);
+		}
+	}
+	EXPECT_EQ(fold("12345678.abc"), cut("12345678xy.abcd"));
+	EXPECT_NE(cut("12345678"), cut("1234567"));
+	EXPECT_NE(cut("a.bcd"), cut("a.bce"));
+	EXPECT_EQ(cut(".a"), cut("a"));
+	EXPECT_EQ(fold("git"), cut(".git"));
+	EXPECT_EQ(LH_HASH_WIDE, cut("\u017f"));
+	EXPECT_EQ(LH_HASH_SHORT, cut("GIT~1"));
+	EXPECT_EQ(cut("secretfi.tex"),
+		  entry_short_hash("secretfile.text", 15, FOLDS_CUT));
+	EXPECT_EQ(0, entry_short_hash("secret", 6, FOLDS_CUT));
+}
+
 TEST(any_name_of_any_length_is_folded)
 {
 	unsigned char name[256];
 	unsigned int seed = 1;
 
 	for (int n = 0; n < 20000; n++) {
-		struct lh_fold f = { .len = 1 + n % 255 };
+		struct lh_fold f = { .len = 1 + n % 255, .cut = n & 1 };
 		uint32_t steps = 0;
 
 		for (uint32_t i = 0; i < sizeof(name); i++) {
