@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -275,6 +276,47 @@ static int op_getdents(char **a, struct probe_reply *r)
 		syscall(SYS_getdents64, fd, buf, sizeof(buf))));
 }
 
+static int kept_file = -1, kept_dir = -1, kept_watch = -1;
+
+/* DIR FILE: from now on they are open, and DIR is watched. */
+static int op_keep(char **a, struct probe_reply *r)
+{
+	(void)r;
+	kept_dir = open(a[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	kept_file = open(a[1], O_RDWR | O_CLOEXEC);
+	kept_watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (kept_dir < 0 || kept_file < 0 || kept_watch < 0)
+		return errno;
+	return probe_errno(inotify_add_watch(kept_watch, a[0], IN_CREATE));
+}
+
+/* HOW [NAME]: use of what is kept. */
+static int op_kept(char **a, struct probe_reply *r)
+{
+	char path[64];
+	ssize_t n;
+
+	if (!strcmp(a[0], "read"))
+		return probe_errno(pread(kept_file, path, 1, 0));
+	if (!strcmp(a[0], "write"))
+		return probe_errno(pwrite(kept_file, "x", 1, 0));
+	if (!strcmp(a[0], "truncate"))
+		return probe_errno(ftruncate(kept_file, 1));
+	if (!strcmp(a[0], "list"))
+		return probe_errno(syscall(SYS_getdents64, kept_dir, r->text,
+					   sizeof(r->text)));
+	if (!strcmp(a[0], "at"))
+		return probe_errno(openat(kept_dir, a[1],
+					  O_RDONLY | O_CLOEXEC));
+	if (!strcmp(a[0], "told")) {
+		n = read(kept_watch, r->text, sizeof(r->text));
+		r->text[0] = 0;	/* names are beyond a zero */
+		return n < 0 ? errno : 0;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", kept_file);
+	return probe_errno(open(path, O_RDONLY | O_CLOEXEC));
+}
+
 const struct probe_op probe_ways_ops[] = {
 	{ "below", 3, op_below },	{ "linkempty", 2, op_linkempty },
 	{ "creat", 1, op_creat },	{ "statx", 1, op_statx },
@@ -283,5 +325,6 @@ const struct probe_op probe_ways_ops[] = {
 	{ "alter", 2, op_alter },	{ "by", 2, op_by },
 	{ "execveat", 1, op_execveat },
 	{ "getdents", 1, op_getdents },	{ "flips", 3, op_flips },
-	{ "access", 1, op_access },	{ NULL, 0, NULL },
+	{ "access", 1, op_access },	{ "keep", 2, op_keep },
+	{ "kept", 1, op_kept },		{ NULL, 0, NULL },
 };
