@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 7
+#define LH_ABI 8
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -166,6 +166,7 @@ struct lh_session {
 	__u64 pidns;		/* inode number of that namespace */
 	__u64 made;		/* 1: IPC objects that must be swept */
 	__u64 ipc;		/* System V objects that are there */
+	__u64 touched;		/* 1: may have changed what git goes by */
 	struct lh_wild wild[LH_WILD_MAX];
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
 };
@@ -374,7 +375,7 @@ _Static_assert(sizeof(struct lh_name) == 24, "no padding");
 _Static_assert(sizeof(struct lh_wild) == 40, "no padding");
 _Static_assert(sizeof(struct lh_item) == 56, "no padding");
 _Static_assert(sizeof(struct lh_admit) == 40, "no padding");
-_Static_assert(sizeof(struct lh_session) == 88 + LH_WILD_MAX * 40 +
+_Static_assert(sizeof(struct lh_session) == 96 + LH_WILD_MAX * 40 +
 	       LH_BLOOM_WORDS * 8, "no padding");
 _Static_assert(sizeof(struct lh_ipc) == 24, "no padding");
 _Static_assert(sizeof(struct lh_net_key) == 32, "no padding");

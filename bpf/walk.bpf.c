@@ -344,6 +344,54 @@ static __always_inline __u32 judge_each(struct lh_walk *w, struct lh_stride *c,
 	return walk_verdict(w, q, 0);
 }
 
+/* Eight characters of a name in lower case; what follows them counts not. */
+#define GIT_WORD(a, b, c, d, e, f, g, h)				\
+	((__u64)(a) | (__u64)(b) << 8 | (__u64)(c) << 16 |		\
+	 (__u64)(d) << 24 | (__u64)(e) << 32 | (__u64)(f) << 40 |	\
+	 (__u64)(g) << 48 | (__u64)(h) << 56)
+#define LETTERS 0x2020202020202020ULL
+
+static __always_inline __u64 git_word(__u64 dentry)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_kernel(&word, sizeof(word),
+			      LH_READ_AS(struct dentry, dentry, d_name.name));
+	return word;
+}
+
+/* Is the word the beginning, @bits of it, of this name? In either case. */
+#define GIT_IS(word, bits, ...)						\
+	((((word) | LETTERS) << (64 - (bits))) ==			\
+	 ((GIT_WORD(__VA_ARGS__) | LETTERS) << (64 - (bits))))
+
+/*
+ * What git goes by to find its directory and what is run there, or a file that
+ * may be one of these under another name. The supervisor then looks for what
+ * the host's git would now obey, and else need not: that is a walk over all
+ * that the session may write. A word too many costs no more than that.
+ */
+static __noinline int touch(struct lh_session *s, struct lh_ask *q)
+{
+	__u64 d = q->at.dentry, inode = q->inode, word, above;
+
+	if (s->touched)
+		return 0;
+	word = git_word(d);
+	above = git_word((__u64)LH_READ_AS(struct dentry, d, d_parent));
+	if (GIT_IS(word, 48, 'c', 'o', 'n', 'f', 'i', 'g', 0, 0) ||
+	    GIT_IS(word, 40, 'h', 'e', 'a', 'd', 0, 0, 0, 0) ||
+	    GIT_IS(word, 40, '.', 'g', 'i', 't', 0, 0, 0, 0) ||
+	    GIT_IS(word, 64, 'c', 'o', 'm', 'm', 'o', 'n', 'd', 'i') ||
+	    GIT_IS(word, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0) ||
+	    GIT_IS(above, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0) ||
+	    name_may_fold(d) ||
+	    (inode && LH_READ_AS(struct inode, inode, i_nlink) > 1 &&
+	     (LH_READ_AS(struct inode, inode, i_mode) & S_IFMT) == S_IFREG))
+		s->touched = 1;
+	return 0;
+}
+
 __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 {
 	struct lh_stride c = { .l = l };
@@ -357,6 +405,8 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
 	if (!c.s)
 		return LH_WHY_INTERNAL;
+	if (q->access & LH_CHANGES)
+		touch(c.s, q);
 	verdict = lh_special(l, q);
 	if (verdict & LH_SPECIAL_DECIDED)
 		return verdict & 0xffff;

@@ -320,7 +320,7 @@ int engine_admit(struct engine *en, const struct engine_tables *t,
 	slot->flags = t->flags | (t->im ? t->im->net_flags : 0);
 	slot->supervisor = getpid();
 	slot->pidns = pid_namespace();
-	slot->seq = slot->lost = slot->made = slot->ipc = 0;
+	slot->seq = slot->lost = slot->made = slot->ipc = slot->touched = 0;
 	slot->wild_lens = t->wild_lens;
 	slot->wild_count = t->wild_count;
 	for (i = 0; i < t->wild_count; i++)
@@ -370,6 +370,11 @@ static void made_of(struct engine *en, unsigned int slot, struct engine_made *m)
 		.made = en->made, .ipc = en->ipc, .find = en->find,
 		.serial = en->slots[slot].serial, .any = &en->slots[slot].made,
 	};
+}
+
+bool engine_touched(struct engine *en, const struct engine_session *s)
+{
+	return en->slots[s->slot].touched;
 }
 
 void engine_made(struct engine *en, const struct engine_session *s,

@@ -12,54 +12,7 @@
 
 #include "../policy-compiler/data.h"
 #include "cleanup.h"
-#include "hostexec.h"
-#include "look.h"
-
-#define PLACES_MAX 64		/* directories that are looked into */
-#define FOLD_ABOVE 16		/* changes of one name: more are one */
-#define CHANGES_MAX 256
-#define UNSEEN_MAX 64
-#define SUMMARY_MAX 8		/* changes in the line for people */
-
-enum change_kind { CREATED, MODIFIED, REMOVED };
-
-static const char *const change_words[] = { "created", "modified", "removed" };
-
-/* A directory that names are sought in; kept open, so it stays the same. */
-struct place {
-	const char *path;
-	int fd;
-};
-
-/* One name of the list, where it may stand. */
-struct name {
-	uint32_t place;
-	const char *path;	/* below it */
-	const char *kind;
-};
-
-struct change {
-	const char *path;	/* absolute */
-	const char *kind;
-	enum change_kind change;
-	bool by_time;
-	unsigned int count;	/* that this one stands for */
-};
-
-struct hostexec {
-	struct arena mem;
-	struct place place[PLACES_MAX];
-	uint32_t place_count;
-	struct name *name;
-	uint32_t name_count, name_room;
-	struct picture before, after;
-	bool ended;
-	int error;
-	struct change change[CHANGES_MAX];
-	unsigned int change_count, more;
-	const char *unseen[UNSEEN_MAX];	/* absolute */
-	unsigned int unseen_count;
-};
+#include "hostexec-inner.h"
 
 static const char *joined(struct hostexec *h, const struct name *n,
 			  const char *path)
@@ -73,7 +26,7 @@ static const char *joined(struct hostexec *h, const struct name *n,
 	return s ? s : "";
 }
 
-static void not_seen(struct hostexec *h, const char *path)
+void hostexec_unseen(struct hostexec *h, const char *path)
 {
 	unsigned int i;
 
@@ -99,16 +52,16 @@ static uint32_t place_of(struct hostexec *h, const char *path)
 		return PLACES_MAX;
 	}
 	if (i == PLACES_MAX) {
-		not_seen(h, path);
+		hostexec_unseen(h, path);
 		return PLACES_MAX;
 	}
 	fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		if (errno != ENOTDIR)
-			not_seen(h, path);
+			hostexec_unseen(h, path);
 		return PLACES_MAX;
 	}
-	h->place[i] = (struct place){ path, fd };
+	h->place[i] = (struct place){ .path = path, .fd = fd };
 	return h->place_count++;
 }
 
@@ -176,6 +129,23 @@ static void seek(struct hostexec *h, const char *root,
 	add_name(h, place_of(h, above), strrchr(root, '/') + 1, e);
 }
 
+/* The root itself, and where a repository there has its hooks. */
+static void seek_git(struct hostexec *h, const char *root)
+{
+	static const struct data_entry hooks = {
+		.attributes = { "hooks", sizeof("hooks") - 1 },
+	};
+	uint32_t place = place_of(h, root);
+	_cleanup_free_ char *path = NULL;
+
+	if (place == PLACES_MAX)
+		return;
+	h->place[place].root = true;
+	path = hostexec_git_hooks(&h->place[place]);
+	if (path)
+		add_name(h, place, path, &hooks);
+}
+
 static int become_user(const struct identity *id)
 {
 	return identity_as(RESOLVE_AS_USER, (void *)id);
@@ -221,13 +191,15 @@ struct hostexec *hostexec_begin(const struct identity *id,
 			continue;
 		for (at = NULL; data_next(DATA_HOST_EXEC, &at, &e);)
 			seek(h, roots[i], &e);
+		seek_git(h, roots[i]);
 	}
+	hostexec_git_begin(h);
 	take(h, &h->before);
 	become_self(id);
 	return h;
 }
 
-static void add_change(struct hostexec *h, struct change c)
+void hostexec_change(struct hostexec *h, struct change c)
 {
 	unsigned int i;
 
@@ -351,7 +323,7 @@ static void note_unseen(struct hostexec *h, const struct name *n,
 	for (i = 0; i < r->count && !r->v[i].partial; i++)
 		;
 	if (i < r->count)
-		not_seen(h, joined(h, n, n->path));
+		hostexec_unseen(h, joined(h, n, n->path));
 }
 
 static void compare(struct hostexec *h)
@@ -370,9 +342,9 @@ static void compare(struct hostexec *h)
 		note_unseen(h, n, &b);
 		note_unseen(h, n, &a);
 		for (k = 0; k < d.count && d.count <= FOLD_ABOVE; k++)
-			add_change(h, d.list[k]);
+			hostexec_change(h, d.list[k]);
 		if (d.count > FOLD_ABOVE)
-			add_change(h, (struct change){
+			hostexec_change(h, (struct change){
 				.path = joined(h, n, n->path), .kind = n->kind,
 				.change = !b.count ? CREATED : !a.count ?
 					REMOVED : MODIFIED,
@@ -381,7 +353,7 @@ static void compare(struct hostexec *h)
 	}
 }
 
-void hostexec_end(struct hostexec *h, const struct identity *id)
+void hostexec_end(struct hostexec *h, const struct identity *id, bool git)
 {
 	if (!h || h->error)
 		return;
@@ -390,8 +362,10 @@ void hostexec_end(struct hostexec *h, const struct identity *id)
 		return;
 	}
 	take(h, &h->after);
-	become_self(id);
 	compare(h);
+	if (git)
+		hostexec_git_end(h);
+	become_self(id);
 	h->ended = true;
 }
 
@@ -408,87 +382,4 @@ void hostexec_free(struct hostexec *h)
 	arena_free(&h->mem);
 	free(h->name);
 	free(h);
-}
-
-void hostexec_write(const struct hostexec *h, struct writer *w)
-{
-	unsigned int i;
-
-	if (!h || !h->ended || h->error) {
-		writer_null(w, "host_exec_changes");
-		writer_null(w, "host_exec_more");
-		writer_null(w, "host_exec_not_compared");
-		return;
-	}
-	writer_open_array(w, "host_exec_changes");
-	for (i = 0; i < h->change_count; i++) {
-		const struct change *c = &h->change[i];
-
-		writer_open_map(w, NULL);
-		writer_bytes(w, "path", c->path, strlen(c->path));
-		writer_str(w, "change", change_words[c->change]);
-		writer_str(w, "kind", c->kind);
-		writer_str(w, "compared", c->by_time ? "times" : "content");
-		writer_uint(w, "count", c->count);
-		writer_close_map(w);
-	}
-	writer_close_array(w);
-	writer_uint(w, "host_exec_more", h->more);
-	writer_open_array(w, "host_exec_not_compared");
-	for (i = 0; i < h->unseen_count; i++) {
-		writer_open_map(w, NULL);
-		writer_bytes(w, "path", h->unseen[i], strlen(h->unseen[i]));
-		writer_close_map(w);
-	}
-	writer_close_array(w);
-}
-
-static const char *shortened(const char *path, const char *cwd)
-{
-	size_t n = cwd ? strlen(cwd) : 0;
-
-	return n && !strncmp(path, cwd, n) && path[n] == '/' ? path + n + 1 :
-		path;
-}
-
-bool hostexec_summary(const struct hostexec *h, const char *cwd,
-		      char *text, size_t size)
-{
-	unsigned int i, more;
-	size_t used;
-
-	if (h && h->error) {
-		snprintf(text, size, "what the host may run later was not compared: %s",
-			 strerror(-h->error));
-		return true;
-	}
-	if (!h || !h->ended || !(h->change_count + h->unseen_count))
-		return false;
-	if (!h->change_count) {
-		snprintf(text, size, "of what the host may run later, %u place(s) could not be compared whole: %s%s",
-			 h->unseen_count, shortened(h->unseen[0], cwd),
-			 h->unseen_count > 1 ? " and others" : "");
-		return true;
-	}
-	used = snprintf(text, size, "the host may run later: ");
-	for (i = 0; i < h->change_count && i < SUMMARY_MAX; i++) {
-		const struct change *c = &h->change[i];
-		const char *path = shortened(c->path, cwd);
-		int n = c->count > 1 ?
-			snprintf(text + used, size - used, "%s%s (%u changes)",
-				 i ? ", " : "", path, c->count) :
-			snprintf(text + used, size - used, "%s%s (%s)",
-				 i ? ", " : "", path, change_words[c->change]);
-
-		if (n < 0 || used + n + 64 >= size)
-			break;
-		used += n;
-	}
-	more = h->change_count - i + h->more + h->unseen_count;
-	if (more)
-		snprintf(text + used, size - used, "%s%u more, changed or not compared whole, see the result",
-			 i ? " and " : "", more);
-	else
-		text[used] = 0;
-	return true;
 }

@@ -22,8 +22,11 @@ struct hostexec;
 struct hostexec *hostexec_begin(const struct identity *id,
 				char *const *roots, size_t count,
 				const char *skip);
-/* Look again, once nothing of the session lives. @h may be NULL. */
-void hostexec_end(struct hostexec *h, const struct identity *id);
+/*
+ * Look again, once nothing of the session lives; with @git, for all that the
+ * host's git would obey too. @h may be NULL.
+ */
+void hostexec_end(struct hostexec *h, const struct identity *id, bool git);
 void hostexec_free(struct hostexec *h);
 
 /* The members host_exec_* of the result; null without a comparison. */

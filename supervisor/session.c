@@ -490,7 +490,8 @@ int run_follow(struct run *r, struct err *e)
 	hand_over(&l);
 	flow_leave(&r->flow);
 	step("handed-over");
-	hostexec_end(r->host_exec, &r->id);
+	hostexec_end(r->host_exec, &r->id,
+		     !r->engine || engine_touched(r->engine, &r->es));
 	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);
 	return status ? status : exit_status(&r->result);

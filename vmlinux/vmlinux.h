@@ -120,6 +120,7 @@ struct inode {
 	u32 i_rdev;
 	unsigned int i_flags;
 	struct super_block *i_sb;
+	unsigned int i_nlink;
 	struct hlist_head i_dentry;
 	void *i_private;
 };

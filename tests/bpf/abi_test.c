@@ -49,7 +49,7 @@ static const struct layout {
 	    M(lh_session, lost), M(lh_session, wild_lens),
 	    M(lh_session, wild_count), M(lh_session, supervisor),
 	    M(lh_session, pidns), M(lh_session, made), M(lh_session, ipc),
-	    M(lh_session, wild),
+	    M(lh_session, touched), M(lh_session, wild),
 	    M(lh_session, bloom) } },
 	{ "lh_net_key", sizeof(struct lh_net_key),
 	  { M(lh_net_key, prefixlen), M(lh_net_key, family),

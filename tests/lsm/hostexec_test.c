@@ -5,9 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "kselftest_harness.h"
@@ -97,6 +99,121 @@ TEST_F(hostexec, what_a_session_changed_is_told)
 	EXPECT_EQ(NULL, strstr(self->result, ".npmrc"));
 	EXPECT_NE(NULL, strstr(self->said,
 			       "the host may run later: .envrc (created), "));
+}
+
+/* By the time of its change: there is no picture of the whole tree. */
+static bool told_by_time(FIXTURE_DATA(hostexec) *self, const char *path,
+			 const char *kind)
+{
+	char want[512];
+	const char *at, *end;
+
+	snprintf(want, sizeof(want), "{\"path\":\"%s/ws/%s\",",
+		 self->w->dir, path);
+	at = strstr(self->result, want);
+	snprintf(want, sizeof(want), "\"kind\":\"%s\",\"compared\":"
+		 "\"times\",\"count\":1}", kind);
+	end = at ? strchr(at, '}') : NULL;
+	if (end && strstr(at, want) && strstr(at, want) < end)
+		return true;
+	fprintf(stderr, "# %s: %s", path, self->result);
+	return false;
+}
+
+/* Until what is written is stamped later than what was. */
+static void tick(void)
+{
+	struct timespec was, now;
+
+	clock_gettime(CLOCK_REALTIME, &was);
+	do {
+		sched_yield();
+		clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	} while (now.tv_sec < was.tv_sec ||
+		 (now.tv_sec == was.tv_sec && now.tv_nsec <= was.tv_nsec));
+}
+
+static void old_repository(struct __test_metadata *_metadata, struct world *w,
+			   const char *dir)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "ws/%s/HEAD", dir);
+	ASSERT_EQ(0, world_file(w, at(w, path), "ref: refs/heads/main\n"));
+	snprintf(path, sizeof(path), "ws/%s/config", dir);
+	ASSERT_EQ(0, world_file(w, at(w, path), "[core]\n"));
+	snprintf(path, sizeof(path), "ws/%s/refs/heads/main", dir);
+	ASSERT_EQ(0, world_file(w, at(w, path), "0"));
+	tick();
+}
+
+TEST_F(hostexec, what_the_hosts_git_obeys_is_told_wherever_it_lies)
+{
+	struct session *s = &self->s;
+	const char *changes;
+
+	old_repository(_metadata, self->w, "old/.git");
+	old_repository(_metadata, self->w, "still/.git");
+	old_repository(_metadata, self->w, "bare.git");
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	/* a repository that was there: by a rename, as git itself does it */
+	EXPECT_EQ(0, ask(s, "write", "new", "[core]\nfsmonitor=evil\n"));
+	EXPECT_EQ(0, ask(s, "rename", "new", "old/.git/config"));
+	/* hooks where they are not held */
+	EXPECT_EQ(0, ask(s, "mkdir", "bare.git/hooks"));
+	EXPECT_EQ(0, ask(s, "write", "bare.git/hooks/update", "x"));
+	EXPECT_EQ(EACCES, ask(s, "mkdir", "still/.git/hooks"));
+	/* a .git file that leads to another one */
+	EXPECT_EQ(0, ask(s, "write", "sub/.git", "gitdir: ../bare.git\n"));
+	/* the top, once its .git is no repository */
+	EXPECT_EQ(0, ask(s, "write", ".git/HEAD", "junk"));
+	EXPECT_EQ(0, ask(s, "write", "HEAD", "ref: refs/heads/main\n"));
+	EXPECT_EQ(0, ask(s, "mkdir", "objects"));
+	EXPECT_EQ(0, ask(s, "mkdir", "refs"));
+	EXPECT_EQ(0, ask(s, "write", "config", "[core]\nfsmonitor=evil\n"));
+	EXPECT_EQ(EACCES, ask(s, "write", ".git/config", "x"));
+	end(_metadata, self);
+	EXPECT_TRUE(told_by_time(self, "old/.git/config", "git"));
+	EXPECT_TRUE(told_by_time(self, "bare.git/hooks/update", "hooks"));
+	EXPECT_TRUE(told_by_time(self, "sub/.git", "git"));
+	EXPECT_TRUE(told_by_time(self, "config", "git"));
+	/* refusals stand before it */
+	changes = strstr(self->result, "\"host_exec_changes\"");
+	ASSERT_NE(NULL, changes);
+	EXPECT_EQ(NULL, strstr(changes, "still"));
+	EXPECT_EQ(NULL, strstr(changes, "ws/.git/config"));
+}
+
+TEST_F(hostexec, work_in_repositories_is_not_told)
+{
+	struct session *s = &self->s;
+
+	old_repository(_metadata, self->w, "old/.git");
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(s, "write", "old/.git/HEAD.lock", "x"));
+	EXPECT_EQ(0, ask(s, "rename", "old/.git/HEAD.lock", "old/.git/HEAD"));
+	EXPECT_EQ(0, ask(s, "write", "old/.git/refs/heads/main", "1"));
+	EXPECT_EQ(0, ask(s, "write", "old/config", "x"));
+	EXPECT_EQ(0, ask(s, "write", "old/hooks", "x"));
+	end(_metadata, self);
+	EXPECT_NE(NULL, strstr(self->result, "\"host_exec_changes\":[],"));
+	EXPECT_EQ(NULL, strstr(self->said, "the host may run"));
+}
+
+/* Another name of it: the file is written by a name that means nothing. */
+TEST_F(hostexec, a_configuration_written_by_another_name_is_told)
+{
+	char *name;
+
+	old_repository(_metadata, self->w, "old/.git");
+	name = strdup(at(self->w, "ws/other"));
+	ASSERT_EQ(0, link(at(self->w, "ws/old/.git/config"), name));
+	free(name);
+	tick();
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "write", "other", "[core]\n"));
+	end(_metadata, self);
+	EXPECT_TRUE(told_by_time(self, "old/.git/config", "git"));
 }
 
 TEST_F(hostexec, nothing_changed_nothing_said)

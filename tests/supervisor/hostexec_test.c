@@ -4,21 +4,12 @@
  * what hostile names, links, FIFOs and trees cost.
  */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <pwd.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "../../policy-compiler/data.h"
-#include "../../supervisor/hostexec.h"
-#include "kselftest_harness.h"
+#include "hostexec.h"
 
 /* The list: relative names, each once, of a kind that the manual knows. */
 TEST(the_list_is_well_formed)
@@ -57,106 +48,6 @@ TEST(the_list_is_well_formed)
 			n += data_is(e.path, must[i]);
 		EXPECT_EQ(1, n) TH_LOG("%s", must[i]);
 	}
-}
-
-FIXTURE(hostexec) {
-	char top[64], root[128];
-	struct identity id;
-	struct hostexec *h;
-	char *json, said[4096];
-};
-
-FIXTURE_SETUP(hostexec)
-{
-	strcpy(self->top, "/tmp/lh-hostexec.XXXXXX");
-	ASSERT_NE(NULL, mkdtemp(self->top));
-	ASSERT_EQ(0, chmod(self->top, 0755));
-	snprintf(self->root, sizeof(self->root), "%s/ws", self->top);
-	ASSERT_EQ(0, mkdir(self->root, 0755));
-	self->h = NULL;
-	self->json = NULL;
-	self->said[0] = 0;
-	self->id = (struct identity){ .user.uid = geteuid() };
-}
-
-FIXTURE_TEARDOWN(hostexec)
-{
-	char command[128];
-
-	hostexec_free(self->h);
-	free(self->json);
-	snprintf(command, sizeof(command), "rm -rf '%s'", self->top);
-	EXPECT_EQ(0, system(command));
-}
-
-static const char *in(const char *root, const char *path)
-{
-	static char full[4][4096];
-	static unsigned int turn;
-	char *p = full[turn++ % 4], *s;
-
-	snprintf(p, sizeof(full[0]), "%s/%s", root, path);
-	for (s = p + strlen(root) + 1; (s = strchr(s, '/')); s++) {
-		*s = 0;
-		mkdir(p, 0755);
-		*s = '/';
-	}
-	return p;
-}
-
-static void put(const char *root, const char *path, const char *text)
-{
-	FILE *f = fopen(in(root, path), "w");
-
-	if (!f || fputs(text, f) < 0 || fclose(f))
-		abort();
-}
-
-static void begin_at(FIXTURE_DATA(hostexec) *self, char *root, char *skip)
-{
-	char *roots[] = { root, skip };
-
-	self->h = hostexec_begin(&self->id, roots, skip ? 2 : 1, skip);
-}
-
-static void begin(FIXTURE_DATA(hostexec) *self)
-{
-	begin_at(self, self->root, NULL);
-}
-
-static void end(FIXTURE_DATA(hostexec) *self)
-{
-	_cleanup_writer_ struct writer *w = writer_new();
-
-	hostexec_end(self->h, &self->id);
-	writer_open_map(w, NULL);
-	hostexec_write(self->h, w);
-	writer_close_map(w);
-	free(self->json);
-	self->json = writer_line(w, NULL);
-	if (!hostexec_summary(self->h, self->root, self->said,
-			      sizeof(self->said)))
-		self->said[0] = 0;
-}
-
-/* The result has this change, as JSON and in the words of the line. */
-static bool tells(FIXTURE_DATA(hostexec) *self, const char *path,
-		  const char *change, const char *kind)
-{
-	char want[1024], words[1024];
-
-	snprintf(want, sizeof(want),
-		 "{\"path\":\"%s/%s\",\"change\":\"%s\",\"kind\":\"%s\",",
-		 self->root, path, change, kind);
-	snprintf(words, sizeof(words), "%s (%s)", path, change);
-	return strstr(self->json, want) && strstr(self->said, words);
-}
-
-static bool silent(FIXTURE_DATA(hostexec) *self)
-{
-	return !self->said[0] &&
-	       !strcmp(self->json, "{\"host_exec_changes\":[],"
-		       "\"host_exec_more\":0,\"host_exec_not_compared\":[]}\n");
 }
 
 TEST_F(hostexec, what_was_made_changed_and_removed_is_told)
@@ -330,7 +221,7 @@ TEST_F(hostexec, a_big_file_is_compared_by_its_times)
 	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
 	ASSERT_EQ(0, truncate(in(r, ".npmrc"), 1 << 30));
 	begin(self);
-	usleep(20000);	/* a tick of the clock that stamps files */
+	tick();
 	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
 	put(r, ".envrc", "y");
 	ASSERT_EQ(0, truncate(in(r, ".envrc"), 1 << 30));
@@ -429,7 +320,7 @@ TEST_F(hostexec, it_is_the_user_who_looks)
 	ASSERT_EQ(0, chmod(in(r, ".vscode"), 0700));
 	begin(self);
 	EXPECT_EQ(0, geteuid());
-	usleep(20000);
+	tick();
 	put(r, ".envrc", "x");
 	put(r, ".npmrc", "y");
 	end(self);

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the host's git would obey: the configuration and the hooks of any
+ * repository below a writable root, bare ones too, wherever a session made or
+ * found one, and the .git files that lead to them. There is no picture of them
+ * from before, which would be a walk over all of the tree at each start: what
+ * changed since is known by the time that the kernel stamps on it.
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <linux/openat2.h>
+
+#include "cleanup.h"
+#include "hostexec-inner.h"
+
+#define ENTRIES_MAX (1u << 20)	/* below all roots together */
+#define PATHS_MAX (64u << 20)	/* bytes of paths of directories */
+#define CLOCK_SLACK 100000000	/* two clocks are not read at once */
+
+/* A walk over one root: directories that are to come, shallow ones first. */
+struct git_walk {
+	struct hostexec *h;
+	const struct place *top;
+	struct timespec since;
+	struct arena mem;
+	char **dir;
+	size_t count, room, bytes;
+	unsigned int entries;
+	dev_t dev;
+	bool full;
+};
+
+/* What a directory has of what makes it git's. */
+struct git_signs {
+	bool head, config, common, refs, hooks;
+};
+
+static bool older(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec < b->tv_sec ||
+	       (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
+}
+
+static int open_below(const struct place *top, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = O_CLOEXEC | flags,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd, tries = 0;
+
+	do	/* EAGAIN: something was renamed meanwhile */
+		fd = syscall(SYS_openat2, top->fd, *path ? path : ".", &how,
+			     sizeof(how));
+	while (fd < 0 && errno == EAGAIN && ++tries < 32);
+	return fd < 0 ? -errno : fd;
+}
+
+static int look_at(const struct place *top, const char *path, int flags,
+		   struct statx *x)
+{
+	_cleanup_close_ int fd = open_below(top, path, O_PATH | flags);
+
+	if (fd < 0)
+		return fd;
+	return statx(fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT,
+		     STATX_BASIC_STATS | STATX_BTIME, x) ? -errno : 0;
+}
+
+/* To read: a file of at most @most bytes, and nothing that waits or acts. */
+static int open_file(const struct place *top, const char *path, uint64_t most)
+{
+	struct statx x;
+	int r = look_at(top, path, 0, &x);
+
+	if (!r && (!S_ISREG(x.stx_mode) || x.stx_size > most))
+		r = -EFBIG;
+	return r ? r : open_below(top, path,
+				  O_RDONLY | O_NONBLOCK | O_NOCTTY);
+}
+
+static bool stamped(const struct git_walk *w, const struct statx_timestamp *t)
+{
+	struct timespec at = { t->tv_sec, t->tv_nsec };
+
+	return !older(&at, &w->since);
+}
+
+static bool is_new(const struct git_walk *w, const struct statx *x)
+{
+	return (x->stx_mask & STATX_BTIME) && stamped(w, &x->stx_btime);
+}
+
+/* It is there, and it or what it leads to was changed. */
+static bool changed(const struct git_walk *w, const char *path)
+{
+	struct statx x;
+
+	if (look_at(w->top, path, O_NOFOLLOW, &x))
+		return false;
+	if (stamped(w, &x.stx_ctime))
+		return true;
+	return S_ISLNK(x.stx_mode) && !look_at(w->top, path, 0, &x) &&
+	       stamped(w, &x.stx_ctime);
+}
+
+static const char *absolute(struct git_walk *w, const char *path)
+{
+	const char *top = strcmp(w->top->path, "/") ? w->top->path : "";
+	char *s = *path ? arena_print(&w->h->mem, "%s/%s", top, path) :
+		arena_print(&w->h->mem, "%s", w->top->path);
+
+	if (!s)
+		w->h->error = -ENOMEM;
+	return s ? s : "";
+}
+
+static const char *below(struct git_walk *w, const char *dir, const char *name)
+{
+	char *s = arena_print(&w->mem, "%s%s%s", dir, *dir ? "/" : "", name);
+
+	if (!s)
+		w->h->error = -ENOMEM;
+	return s ? s : "";
+}
+
+static void tell(struct git_walk *w, const char *path, const char *kind,
+		 bool made)
+{
+	hostexec_change(w->h, (struct change){
+		.path = absolute(w, path), .kind = kind, .by_time = true,
+		.change = made ? CREATED : MODIFIED, .count = 1,
+	});
+}
+
+/* "../..", as each worktree of a repository has it. */
+static bool is_plain_common(const struct git_walk *w, const char *path)
+{
+	_cleanup_close_ int fd = open_file(w->top, path, 6);
+	char text[8];
+
+	return fd >= 0 && read(fd, text, sizeof(text)) == 6 &&
+	       !memcmp(text, "../..\n", 6);
+}
+
+static bool ends(const char *name, const char *tail)
+{
+	size_t n = strlen(name), k = strlen(tail);
+
+	return n >= k && !strcmp(name + n - k, tail);
+}
+
+/* Hooks that changed; or the directory itself, where it was put there. */
+static void look_at_hooks(struct git_walk *w, const char *dir, bool made)
+{
+	const char *hooks = below(w, dir, "hooks");
+	int fd = open_below(w->top, hooks, O_RDONLY | O_DIRECTORY);
+	_cleanup_dir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	unsigned int told = 0, any = 0;
+	struct dirent *ent;
+
+	if (fd >= 0 && !d)
+		close(fd);
+	while (d && (ent = readdir(d)) && !w->h->error) {
+		const char *path;
+
+		if (*ent->d_name == '.' || ends(ent->d_name, ".sample"))
+			continue;
+		any++;
+		path = below(w, hooks, ent->d_name);
+		if (!changed(w, path))
+			continue;
+		tell(w, path, "hooks", made);
+		told++;
+	}
+	if (any && !told && changed(w, hooks))
+		tell(w, hooks, "hooks", made);
+}
+
+/*
+ * It looks like a git directory. A configuration that lay there before, and is
+ * now made that of a repository by what else is new, counts as changed.
+ */
+static void look_at_git(struct git_walk *w, const char *dir,
+			const struct statx *x, const struct git_signs *s)
+{
+	static const char *const names[] = {
+		"config", "config.worktree", "info/attributes", "commondir",
+	};
+	bool made = is_new(w, x);
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *path = below(w, dir, names[i]);
+
+		if (!changed(w, path))
+			continue;
+		if (!strcmp(names[i], "commondir") && is_plain_common(w, path))
+			continue;
+		tell(w, path, "git", made);
+	}
+	if (s->config && !(w->top->repository && !strcmp(dir, ".git")) &&
+	    changed(w, below(w, dir, "HEAD")) &&
+	    changed(w, below(w, dir, "refs")))
+		tell(w, below(w, dir, "config"), "git", made);
+	if (s->hooks)
+		look_at_hooks(w, dir, made);
+}
+
+static void push(struct git_walk *w, const char *dir, const char *name)
+{
+	size_t len = strlen(dir) + strlen(name) + 2;
+	size_t room = w->room ? w->room * 2 : 256;
+	char **list;
+
+	if (len >= PATH_MAX) {	/* there git does not get either */
+		hostexec_unseen(w->h, absolute(w, dir));
+		return;
+	}
+	if (w->bytes + len > PATHS_MAX) {
+		w->full = true;
+		return;
+	}
+	w->bytes += len;
+	if (w->count == w->room) {
+		list = realloc(w->dir, room * sizeof(*list));
+		if (!list) {
+			w->h->error = -ENOMEM;
+			return;
+		}
+		w->dir = list;
+		w->room = room;
+	}
+	w->dir[w->count++] = (char *)below(w, dir, name);
+}
+
+static bool is_directory(int fd, const struct dirent *ent)
+{
+	struct stat st;
+
+	if (ent->d_type != DT_UNKNOWN)
+		return ent->d_type == DT_DIR;
+	return !fstatat(fd, ent->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+	       S_ISDIR(st.st_mode);
+}
+
+/* In either case: the directory may fold names. */
+static void sign(struct git_signs *s, const char *name)
+{
+	s->head |= !strcasecmp(name, "HEAD");
+	s->config |= !strcasecmp(name, "config");
+	s->common |= !strcasecmp(name, "commondir") ||
+		     !strcasecmp(name, "config.worktree");
+	s->refs |= !strcasecmp(name, "refs");
+	s->hooks |= !strcasecmp(name, "hooks");
+}
+
+/* Of those that are no files, or where a look may mount something. */
+static bool is_foreign(const struct git_walk *w, int fd)
+{
+	struct statfs fs;
+	struct stat st;
+
+	if (fstat(fd, &st) || st.st_dev == w->dev)
+		return false;
+	return fstatfs(fd, &fs) || fs.f_type == PROC_SUPER_MAGIC ||
+	       fs.f_type == SYSFS_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC ||
+	       fs.f_type == AUTOFS_SUPER_MAGIC;
+}
+
+/* What may not be read was so before, unless a session had it so. */
+static void closed(struct git_walk *w, const char *dir)
+{
+	struct statx x;
+
+	if (!look_at(w->top, dir, O_NOFOLLOW, &x) && stamped(w, &x.stx_ctime))
+		hostexec_unseen(w->h, absolute(w, dir));
+}
+
+static void look_into(struct git_walk *w, const char *dir)
+{
+	int fd = open_below(w->top, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	struct git_signs s = { 0 };
+	_cleanup_dir_ DIR *d = NULL;
+	struct dirent *ent;
+	struct statx x;
+
+	if (fd == -EACCES)
+		closed(w, dir);
+	if (fd < 0)
+		return;
+	d = is_foreign(w, fd) ? NULL : fdopendir(fd);
+	if (!d) {
+		close(fd);
+		return;
+	}
+	while (!w->full && !w->h->error && (ent = readdir(d))) {
+		if (!strcmp(ent->d_name, ".") || !strcmp(ent->d_name, ".."))
+			continue;
+		w->full = w->full || ++w->entries > ENTRIES_MAX;
+		sign(&s, ent->d_name);
+		if (is_directory(fd, ent)) {
+			push(w, dir, ent->d_name);
+		} else if (!strcasecmp(ent->d_name, ".git")) {
+			const char *path = below(w, dir, ent->d_name);
+
+			if (changed(w, path))
+				tell(w, path, "git",
+				     !look_at(w->top, path, O_NOFOLLOW, &x) &&
+				     is_new(w, &x));
+		}
+	}
+	if ((s.config || s.common) && (s.head || s.refs) &&
+	    !look_at(w->top, dir, 0, &x))
+		look_at_git(w, dir, &x, &s);
+}
+
+static int64_t nanoseconds(const struct timespec *to,
+			   const struct timespec *from)
+{
+	return (to->tv_sec - from->tv_sec) * INT64_C(1000000000) +
+	       to->tv_nsec - from->tv_nsec;
+}
+
+/*
+ * When the session began, as the file system stamps it: its clock may not be
+ * ours, or be coarse. A clock that was set back meanwhile says less.
+ */
+static struct timespec started(const struct hostexec *h,
+			       const struct place *top)
+{
+	struct timespec now, boot, since = h->real;
+	struct statfs fs;
+	int64_t back;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	back = nanoseconds(&boot, &h->boot) - nanoseconds(&now, &h->real);
+	if (back > CLOCK_SLACK)
+		since.tv_sec -= back / 1000000000 + 1;
+	if (fstatfs(top->fd, &fs))
+		return since;
+	switch ((unsigned int)fs.f_type) {
+	case FUSE_SUPER_MAGIC:
+	case V9FS_MAGIC:
+	case NFS_SUPER_MAGIC:
+	case SMB2_SUPER_MAGIC:
+	case CEPH_SUPER_MAGIC:
+	case CIFS_SUPER_MAGIC:
+		since.tv_sec -= 60;
+		break;
+	case MSDOS_SUPER_MAGIC:
+	case EXFAT_SUPER_MAGIC:
+		since.tv_sec -= 2;
+		break;
+	}
+	return since;
+}
+
+static unsigned int look_below(struct hostexec *h, const struct place *top,
+			       unsigned int entries)
+{
+	struct git_walk w = {
+		.h = h, .top = top, .entries = entries,
+		.since = started(h, top),
+	};
+	struct stat st;
+	size_t i;
+
+	if (!fstat(top->fd, &st))
+		w.dev = st.st_dev;
+	push(&w, "", "");
+	for (i = 0; i < w.count && !w.full && !h->error; i++)
+		look_into(&w, w.dir[i]);
+	if (w.full)
+		hostexec_unseen(h, top->path);
+	free(w.dir);
+	arena_free(&w.mem);
+	return w.entries;
+}
+
+void hostexec_git_end(struct hostexec *h)
+{
+	unsigned int entries = 0;
+	uint32_t i;
+
+	for (i = 0; i < h->place_count && !h->error; i++)
+		if (h->place[i].root)
+			entries = look_below(h, &h->place[i], entries);
+}
+
+void hostexec_git_begin(struct hostexec *h)
+{
+	struct statx x;
+	uint32_t i;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &h->real);
+	clock_gettime(CLOCK_BOOTTIME, &h->boot);
+	for (i = 0; i < h->place_count; i++)
+		h->place[i].repository = h->place[i].root &&
+			!look_at(&h->place[i], ".git/HEAD", O_NOFOLLOW, &x);
+}
+
+/* The value of a line "hooksPath = VALUE", in a buffer; NULL: another line. */
+static char *hooks_value(char *line)
+{
+	static const char key[] = "hookspath";
+	char *end;
+
+	line += strspn(line, " \t");
+	if (strncasecmp(line, key, sizeof(key) - 1))
+		return NULL;
+	line += sizeof(key) - 1;
+	line += strspn(line, " \t");
+	if (*line++ != '=')
+		return NULL;
+	line += strspn(line, " \t\"");
+	for (end = line + strlen(line);
+	     end > line && (isspace((unsigned char)end[-1]) || end[-1] == '"' ||
+			    end[-1] == '/');)
+		*--end = 0;
+	return line;
+}
+
+char *hostexec_git_hooks(const struct place *top)
+{
+	int fd = open_file(top, ".git/config", LOOK_FILE_MAX);
+	_cleanup_file_ FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	_cleanup_free_ char *line = NULL, *last = NULL;
+	size_t room = 0, n = strlen(top->path);
+	char *value;
+
+	if (fd >= 0 && !f)
+		close(fd);
+	while (f && getline(&line, &room, f) > 0) {
+		value = hooks_value(line);
+		if (!value)
+			continue;
+		free(last);	/* the last one holds */
+		last = strdup(value);
+	}
+	if (!last)
+		return NULL;
+	value = last;
+	if (*value == '/') {
+		if (strncmp(value, top->path, n) || value[n] != '/')
+			return NULL;
+		value += n + 1;
+	}
+	while (!strncmp(value, "./", 2))
+		value += 2;
+	return *value && strcmp(value, ".") && strncmp(value, "..", 2) ?
+		strdup(value) : NULL;
+}
