@@ -212,22 +212,45 @@ lh_decide_reach(__u32 flags, const struct lh_dest *d,
 }
 
 /*
+ * With destinations beyond loopback, who is bound to any address may be a
+ * client: it stays there, and who knocks at it elsewhere is refused.
+ */
+static __always_inline _Bool lh_leaves_any(__u32 flags)
+{
+	return (flags & LH_SESSION_NARROW) && (flags & LH_SESSION_EGRESS);
+}
+
+/*
  * May it have its own end at @d? *narrow: only if that becomes loopback. A
- * datagram socket at no port of its own choice has what the kernel gives to one
- * that sends first: whom that talks to is judged by destination.
+ * socket at no port of its own choice has what the kernel gives to one that
+ * sends first: whom that talks to is judged by destination.
  */
 static __always_inline _Bool lh_decide_bind(__u32 flags,
 					    const struct lh_dest *d,
 					    _Bool *narrow)
 {
+	_Bool may = (flags & lh_loop_flag(d->protocol)) &&
+		    lh_dest_is_loopback(d) && !lh_dest_is_all(d);
+
 	*narrow = lh_dest_is_any(d);
-	if (*narrow && d->protocol == LH_UDP && !d->port) {
+	if (!*narrow || d->port)
+		return may && (!*narrow || (flags & LH_SESSION_NARROW));
+	if (d->protocol == LH_UDP) {
 		*narrow = 0;
 		return 1;
 	}
-	return (flags & lh_loop_flag(d->protocol)) &&
-	       lh_dest_is_loopback(d) && !lh_dest_is_all(d) &&
-	       (!*narrow || (flags & LH_SESSION_NARROW));
+	*narrow = !lh_leaves_any(flags);
+	return may && (flags & LH_SESSION_NARROW);
+}
+
+/* May it listen there? Nobody but TCP does. */
+static __always_inline _Bool lh_decide_listen(__u32 flags,
+					      const struct lh_dest *d)
+{
+	_Bool any;
+
+	return d->port && lh_decide_bind(flags, d, &any) &&
+	       (!any || lh_leaves_any(flags));
 }
 
 #endif

@@ -4,7 +4,8 @@
  * attached where these cgroups lie, so no packet of the host's runs any of it.
  *   cgroup/bind4,6      no port that somebody else answers at; to any: narrowed
  *   cgroup/connect4,6   judged again; on loopback, who listens there
- *   cgroup_skb/egress   each SYN and datagram, with what is on the wire
+ *   cgroup_skb/egress   each SYN and datagram, with what is on the wire; of
+ *                       each packet, whether what is for loopback goes there
  *   cgroup_skb/ingress  who knocks: itself, or at a port that is published; and
  *                       who answers
  * cgroup/sendmsg would see each datagram once more, and makes every UDP socket
@@ -14,6 +15,9 @@
 
 #define HOST_LOOPBACK 0x7f000001u
 #define IPV6_JUMBO 194		/* the one option in such a packet */
+#define LOOPED 5		/* PACKET_LOOPBACK: a copy of what has left */
+#define RTCF_BROADCAST 0x10000000
+#define TCP_LISTEN 10
 
 static __always_inline void dest_of(struct lh_dest *d,
 				    struct bpf_sock_addr *c, bool v6)
@@ -262,6 +266,19 @@ static __always_inline bool skb_returns(const struct lh_dest *d, bool near)
 	return near || d->addr[0] >= (d->family == LH_AF_INET ? 224 : 255);
 }
 
+/* Does it go to all of a network? The kernel has a route that says so. */
+static __always_inline bool skb_is_for_all(struct __sk_buff *skb)
+{
+	struct sk_buff *real = (struct sk_buff *)skb;
+	struct rtable *route;
+
+	if (skb->protocol != __builtin_bswap16(0x0800))
+		return false;
+	/* The lowest bit says who holds it. */
+	route = (struct rtable *)(BPF_CORE_READ(real, _skb_refdst) & ~1UL);
+	return BPF_CORE_READ(route, rt_flags) & RTCF_BROADCAST;
+}
+
 SEC("cgroup_skb/egress")
 int inet_egress(struct __sk_buff *skb)
 {
@@ -270,7 +287,7 @@ int inet_egress(struct __sk_buff *skb)
 	};
 	struct bpf_sock *sk = skb->sk;
 	int who = OWNER_HOST, step = OPENS;
-	bool near;
+	bool near, strays;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
@@ -278,16 +295,21 @@ int inet_egress(struct __sk_buff *skb)
 		return 1;
 	if (!skb_read(skb, &p.own, &p.q.d, &step))
 		return p.s ? skb_refuse(&p, false, LH_WHY_FAMILY, 0) : 0;
-	if (!p.s || step != OPENS)
-		return step != OPENS && (p.s || pair_is_left(sk));
-	if (p.q.d.protocol == LH_UDP)
-		p.op = LH_OP_SEND;
-	lh_reach(&p.q);
 	near = skb->ifindex == LH_LOOPBACK_DEVICE;
-	if (lh_dest_is_loopback(&p.q.d) && p.q.v.reach && !near)
+	strays = !near && lh_dest_is_loopback(&p.q.d);
+	if (!p.s)
+		return step != OPENS && !strays && pair_is_left(sk);
+	if (p.q.d.protocol == LH_UDP || step != OPENS)
+		p.op = LH_OP_SEND;
+	if (step != OPENS)
+		return strays ? egress_refuse(&p, LH_WHY_NEVER, 0) : 1;
+	lh_reach(&p.q);
+	if (strays && p.q.v.reach)
 		return egress_refuse(&p, LH_WHY_NEVER, 0);
 	if (p.q.v.reach == LH_REACH_NONE)
 		return egress_refuse(&p, p.q.v.why, p.q.v.rule);
+	if (skb_is_for_all(skb) && !lh_is_named(&p.q))
+		return egress_refuse(&p, LH_WHY_NOT_GRANTED, 0);
 	/* The host's own other addresses are near, too. */
 	if (near) {
 		who = listener_of(skb, &p);
@@ -322,6 +344,16 @@ static __noinline int answer_judge(struct __sk_buff *skb, struct pair *p)
 	return skb_refuse(p, false, LH_WHY_PEER, 0);
 }
 
+/*
+ * Of what goes to all of a network, or to a group, a copy comes in before it is
+ * seen to leave, while who sends it is in the call.
+ */
+static __noinline int is_ours(void *c, struct pair *p)
+{
+	return pair_is_caller(p) &&
+	       owner_of(c, &p->own, &p->q.d, p) == OWNER_SELF;
+}
+
 SEC("cgroup_skb/ingress")
 int inet_ingress(struct __sk_buff *skb)
 {
@@ -330,7 +362,7 @@ int inet_ingress(struct __sk_buff *skb)
 	};
 	struct bpf_sock *sk = skb->sk;
 	int step = OPENS;
-	bool udp;
+	bool udp, beyond;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
@@ -338,21 +370,26 @@ int inet_ingress(struct __sk_buff *skb)
 		return 1;
 	if (!skb_read(skb, &p.q.d, &p.own, &step))
 		return 0;
+	udp = p.q.d.protocol == LH_UDP;
+	beyond = !udp && !lh_dest_is_loopback(&p.own);
+	/* The end of a handshake without a beginning is a guess. */
+	if (beyond && sk && sk->state == TCP_LISTEN && step != OPENS)
+		return 0;
 	if (p.s && step == ANSWERS)
 		return answer_judge(skb, &p);
 	if (!p.s || step != OPENS)
 		return step != OPENS && (p.s || pair_is_left(sk));
-	udp = p.q.d.protocol == LH_UDP;
-	/* Nobody binds elsewhere; what listens there has got around that. */
-	if (!udp && !lh_dest_is_loopback(&p.own))
+	/* What listens there does so for loopback. */
+	if (beyond)
 		return skb_refuse(&p, false, LH_WHY_NOT_GRANTED, 0);
 	if (udp) {
 		/* Its own: who is at the sender's port may be another now. */
 		if (skb->priority == stamp_of(&p, skb->priority))
 			return 1;
-		/* An answer from whom it may send to. */
+		/* An answer from whom it may send to */
 		lh_reach(&p.q);
-		if (p.q.v.reach == LH_REACH_ANY)
+		if (p.q.v.reach == LH_REACH_ANY &&
+		    (skb->pkt_type != LOOPED || is_ours(skb, &p)))
 			return 1;
 	} else if (owner_of(skb, &p.own, &p.q.d, &p) == OWNER_SELF) {
 		return 1;

@@ -13,8 +13,10 @@
 #define SOL_SOCKET 1
 #define SO_REUSEADDR 2
 #define SO_REUSEPORT 15
+#define SO_BINDTODEVICE 25
 #define SO_ATTACH_REUSEPORT_CBPF 51
 #define SO_ATTACH_REUSEPORT_EBPF 52
+#define SO_BINDTOIFINDEX 62
 #define IP_OPTIONS 4
 #define IP_ADD_MEMBERSHIP 35
 #define IP_ADD_SOURCE_MEMBERSHIP 39
@@ -61,6 +63,20 @@ static __always_inline bool option_steers(int level, int name)
 					name == IPV6_PKTINFO);
 }
 
+/* The same of any socket */
+static __always_inline bool option_leads(int level, int name)
+{
+	return level == SOL_SOCKET &&
+	       (name == SO_BINDTODEVICE || name == SO_BINDTOIFINDEX);
+}
+
+static __always_inline bool option_is_inet(struct sock *sk)
+{
+	__u16 family = sk->__sk_common.skc_family;
+
+	return family == LH_AF_INET || family == LH_AF_INET6;
+}
+
 static __noinline int option_refused(struct socket *sock, int level, int name)
 {
 	struct lh_label *l = lh_label_current();
@@ -78,7 +94,8 @@ static __noinline int option_refused(struct socket *sock, int level, int name)
 	    (level == LH_SOL_IP && name == IP_OPTIONS))
 		why = LH_WHY_NEVER;
 	else if ((option_joins(level, name) || option_steers(level, name) ||
-		  (option_shares(level, name) && sk->sk_protocol == LH_UDP)) &&
+		  (option_shares(level, name) && sk->sk_protocol == LH_UDP) ||
+		  (option_leads(level, name) && option_is_inet(sk))) &&
 		 !inet_is_own(s, sk))
 		why = LH_WHY_PEER;
 	if (!why)
@@ -99,7 +116,8 @@ int BPF_PROG(inet_socket_setsockopt, struct socket *sock, int level,
 {
 	if (lh_outside() || (level != LH_SOL_IP && level != LH_SOL_IPV6 &&
 			     !option_chooses(level, optname) &&
-			     !option_shares(level, optname)))
+			     !option_shares(level, optname) &&
+			     !option_leads(level, optname)))
 		return 0;
 	return LH_RESULT(option_refused(sock, level, optname), EACCES);
 }

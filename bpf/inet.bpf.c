@@ -4,7 +4,8 @@
  *   socket_bind     its own end on loopback, where the policy has that
  *   socket_connect  whom it may reach; also before any handshake
  *   socket_listen   not on what no bind has judged
- *   socket_sendmsg  a destination that comes with what is sent: Fast Open too
+ *   socket_sendmsg  a destination that comes with what is sent: Fast Open too;
+ *                   the first of those that go to one address
  * Who answers on loopback is for inet-cgroup.bpf.c; a socket that its programs
  * do not see reaches none of that.
  */
@@ -12,6 +13,7 @@
 
 #define CONTROLS_MAX 16		/* in one message; nobody needs as many */
 #define IP_RETOPTS 7
+#define MSG_BATCH 0x40000	/* of sendmmsg(): one more follows */
 #define TCP_LISTEN 10
 
 __noinline int lh_reach(struct lh_question *q)
@@ -23,6 +25,8 @@ __noinline int lh_reach(struct lh_question *q)
 	if (!q)
 		return 0;
 	if (q->flags & LH_SESSION_EGRESS) {
+		if (q->around)
+			k.prefixlen = LH_NET_BITS + 31;
 		k.family = q->d.family;
 		k.serial = q->serial;
 		__builtin_memcpy(k.addr, q->d.addr, sizeof(k.addr));
@@ -36,6 +40,22 @@ __noinline int lh_reach(struct lh_question *q)
 				    q->d.protocol, q->d.port);
 	lh_decide_reach(q->flags, &q->d, egress, port, &q->v);
 	return 0;
+}
+
+__noinline int lh_is_named(struct lh_question *q)
+{
+	struct lh_reached v;
+	int named;
+
+	if (!q)
+		return 0;
+	v = q->v;
+	q->around = 1;
+	lh_reach(q);
+	named = q->v.reach != LH_REACH_ANY || q->v.rule != v.rule;
+	q->around = 0;
+	q->v = v;
+	return named;
 }
 
 enum { PASS, REFUSE, INVALID, IN_USE };
@@ -55,6 +75,7 @@ struct inet_work {
 	__u8 sa[LH_SOCKADDR_BYTES];
 	__u32 pad;
 	struct lh_share share;
+	struct lh_all all;
 	struct lh_report r;
 };
 
@@ -158,6 +179,23 @@ static __always_inline bool inet_stands_elsewhere(struct sock *sk)
 	return !lh_dest_is_loopback(&own);
 }
 
+/* All of a network, which a rule for that network does not mean? */
+static __always_inline bool inet_is_too_many(struct inet_work *w,
+					     struct sock *sk)
+{
+	struct lh_dest *d = &w->q.d;
+
+	if (d->protocol != LH_UDP || d->family != LH_AF_INET ||
+	    w->q.v.reach != LH_REACH_ANY || lh_dest_is_loopback(d))
+		return false;
+	/* The least bits of such an address are ones; old ones have zeros. */
+	if ((d->addr[3] & 3) != 3 && (d->addr[3] & 3))
+		return false;
+	w->all.sk = (__u64)sk;
+	__builtin_memcpy(&w->all.addr, d->addr, sizeof(w->all.addr));
+	return lh_is_all(&w->all) && !lh_is_named(&w->q);
+}
+
 /* Netlink: nobody but the kernel. Other families nobody here has made. */
 static __always_inline int inet_other(struct inet_ask *a, __u32 family)
 {
@@ -198,6 +236,7 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 	q->d.protocol = lh_protocol(sk->sk_protocol);
 	q->serial = s->serial;
 	q->flags = s->flags;
+	q->around = 0;
 	own = inet_is_own(s, sk);
 	if ((a->op != LH_OP_BIND || !q->d.port) && inet_may_squat(sk))
 		return inet_refuse(a, LH_WHY_PEER, 0, 0, &q->d);
@@ -215,6 +254,8 @@ static __noinline int inet_judge(struct inet_ask *a, struct sock *sk)
 			   (lh_dest_is_any(&q->d) &&
 			    inet_stands_elsewhere(sk))))
 		return inet_refuse(a, LH_WHY_NEVER, 0, 0, &q->d);
+	if (inet_is_too_many(w, sk))
+		return inet_refuse(a, LH_WHY_NOT_GRANTED, 0, 0, &q->d);
 	if (q->v.reach == LH_REACH_ANY || (q->v.reach == LH_REACH_OWN && own))
 		return PASS;
 	return inet_refuse(a, q->v.reach ? LH_WHY_PEER : q->v.why, q->v.rule, 0,
@@ -310,6 +351,16 @@ int BPF_PROG(inet_socket_connect, struct socket *sock,
 	return inet_result(inet_connect(sock, (__u64)address, addrlen));
 }
 
+/*
+ * May a datagram to the same address follow, with anything along? The kernel
+ * does not ask again. What a session's own socket sends is seen as it leaves.
+ */
+static __always_inline bool inet_repeats(struct sock *sk, struct msghdr *msg)
+{
+	return msg->msg_name && (msg->msg_flags & MSG_BATCH) &&
+	       sk->sk_protocol == LH_UDP;
+}
+
 static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)
 {
 	struct inet_ask a = {
@@ -327,11 +378,11 @@ static __noinline int inet_sendmsg(struct socket *sock, struct msghdr *msg)
 	if (!s || !sk)
 		return REFUSE;
 	family = sk->__sk_common.skc_family;
-	if (msg->msg_controllen &&
+	if ((msg->msg_controllen || inet_repeats(sk, msg)) &&
 	    (family == LH_AF_INET || family == LH_AF_INET6)) {
 		if (!inet_is_own(s, sk))
 			return inet_refuse(&a, LH_WHY_PEER, 0, family, NULL);
-		if (inet_carries_options(msg))
+		if (msg->msg_controllen && inet_carries_options(msg))
 			return inet_refuse(&a, LH_WHY_NEVER, 0, family, NULL);
 	}
 	a.address = (__u64)msg->msg_name;
@@ -383,7 +434,6 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	__u16 why = LH_WHY_ALLOW;
 	struct sock *sk, *end;
 	struct lh_session *s;
-	bool any;
 
 	a.l = lh_label_current();
 	if (!a.l)
@@ -401,9 +451,10 @@ int BPF_PROG(inet_socket_listen, struct socket *sock, int backlog)
 	end = inet_first(sk);
 	lh_dest_own(&d, (__u64)end);
 	/* A port that nobody chose is refused: it would be at any address. */
-	if (!d.port || !lh_decide_bind(s->flags, &d, &any) || any)
+	if (!lh_decide_listen(s->flags, &d))
 		why = LH_WHY_NOT_GRANTED;
-	else if (!inet_is_own(s, sk) && !inet_publishes(s, d.port))
+	else if (!inet_is_own(s, sk) &&
+		 (lh_dest_is_any(&d) || !inet_publishes(s, d.port)))
 		why = LH_WHY_PEER;
 	if (why)
 		return inet_result(inet_refuse(&a, why, 0, 0, &d));

@@ -49,13 +49,27 @@ static __always_inline bool lh_option_routes(int level, int name)
 struct lh_question {
 	__u64 serial;
 	__u32 flags;		/* of the session */
-	__u32 pad;
+	__u32 around;		/* without rules for one address of IPv4 */
 	struct lh_dest d;
 	struct lh_reached v;	/* the answer */
 };
 
 /* Fills in q->v. Always returns 0. */
 int lh_reach(struct lh_question *q);
+
+/* After lh_reach(): by a rule for this address, not for those around it? */
+int lh_is_named(struct lh_question *q);
+
+/* The search for an address among those of all of a network. */
+struct lh_all {
+	__u64 sk;		/* whose network namespace it is */
+	__u64 head, node, ifa;	/* how far it has come */
+	__u32 addr;
+	__u32 found, done, pad;
+};
+
+/* Is it one? */
+int lh_is_all(struct lh_all *q);
 
 /* Who else is where one of a session's sockets would be. */
 struct lh_share {

@@ -124,7 +124,7 @@ static __always_inline bool mounts_count(const struct mounts_walk *m,
 	       (BPF_CORE_READ(p, mnt.mnt_flags) & MNT_INTERNAL);
 }
 
-/* Whether the object has a path there; the next few directories are looked at. */
+/* Has the object a path there? Not looked at: more directories than that. */
 static __noinline long mounts_cover(__u64 dentry, __u64 mnt)
 {
 	struct vfsmount *v = (struct vfsmount *)mnt;

@@ -64,7 +64,7 @@ static void ask_bind(const struct image *im, const struct lh_dest *d,
 	if (!lh_decide_bind(im->net_flags, d, &narrow))
 		return;
 	a->why = LH_WHY_ALLOW;
-	if (lh_dest_is_any(d) && !narrow) {
+	if (lh_dest_is_any(d) && !narrow && d->protocol == LH_UDP) {
 		a->note = "as the kernel does for who sends first";
 		return;
 	}
@@ -73,6 +73,9 @@ static void ask_bind(const struct image *im, const struct lh_dest *d,
 		  "/process_sandbox/allow_tcp_loopback";
 	if (narrow)
 		a->note = "it becomes loopback";
+	else if (lh_dest_is_any(d))
+		a->note = "it stays, for a client; who listens there is "
+			  "reached on loopback alone";
 	else if (network_published(im, d))
 		a->note = "the host reaches it there";
 	else

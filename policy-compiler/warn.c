@@ -322,6 +322,12 @@ static void warn_own_file(const struct warn *w, const char *file)
 	free(real);
 }
 
+/* Where all of some network may be, which no rule for that network means. */
+static bool may_be_all(const struct policy_net *a)
+{
+	return !a->v6 && a->prefix == 32 && (a->addr[3] & 3) == 3;
+}
+
 static void warn_allow(const struct warn *w, const struct policy_net *a)
 {
 	const struct policy_net *o, *same = NULL;
@@ -337,13 +343,15 @@ static void warn_allow(const struct warn *w, const struct policy_net *a)
 			return;
 		}
 		if (!same && net_allows(o, a) &&
+		    (o->prefix == a->prefix || !may_be_all(a)) &&
 		    (o < a || !net_covers(a, o)))
 			same = o;
 	}
 	if (same)
 		diag_warn(w->d, &a->at, "has no effect: %s allows all of it",
 			  same->rule);
-	else if (w->p->egress_default == EGRESS_ALLOW && !net_special_bits(a))
+	else if (w->p->egress_default == EGRESS_ALLOW &&
+		 !net_special_bits(a) && !may_be_all(a))
 		diag_warn(w->d, &a->at, "has no effect: the default is to "
 			  "allow");
 }

@@ -275,7 +275,24 @@ struct netns_ipv4 {
 
 struct net {
 	u32 hash_mix;
+	struct list_head dev_base_head;
 	struct netns_ipv4 ipv4;
+};
+
+struct in_ifaddr {
+	struct in_ifaddr *ifa_next;
+	__be32 ifa_address;
+	__be32 ifa_mask;
+	__be32 ifa_broadcast;
+};
+
+struct in_device {
+	struct in_ifaddr *ifa_list;
+};
+
+struct net_device {
+	struct list_head dev_list;
+	struct in_device *ip_ptr;
 };
 
 typedef struct {
@@ -366,12 +383,18 @@ struct msghdr {
 	void *msg_name;
 	int msg_namelen;
 	void *msg_control;
+	unsigned int msg_flags;
 	size_t msg_controllen;
 };
 
 struct sk_buff {
+	unsigned long _skb_refdst;
 	unsigned int len;
 	unsigned char *data;
+};
+
+struct rtable {
+	unsigned int rt_flags;
 };
 
 struct socket {
@@ -422,6 +445,7 @@ struct bpf_sock {
 	__u32 family;
 	__u32 protocol;
 	__u32 src_port;
+	__u32 state;
 };
 
 struct bpf_sock_addr {
@@ -446,6 +470,7 @@ struct bpf_sockopt {
 
 struct __sk_buff {
 	__u32 len;
+	__u32 pkt_type;
 	__u32 protocol;
 	__u32 priority;
 	__u32 ifindex;

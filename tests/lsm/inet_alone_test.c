@@ -67,7 +67,7 @@ static int bind_any(struct session *s, struct session *host)
 
 	(void)host;
 	if (!err)
-		err = ask(s, "ibind", "9", "0.0.0.0", "0");
+		err = ask(s, "ibind", "9", "0.0.0.0", "7003");
 	return err ? err : strcmp(s->reply.text, "0.0.0.0") ? EACCES : 0;
 }
 
@@ -147,6 +147,48 @@ static int device(struct session *s, struct session *host)
 	return unless_left(before, err);
 }
 
+/* Of a connection that is there already */
+static int device_later(struct session *s, const char *type)
+{
+	int err = dial(s, "6", type, "::1", server(s, "1", "6", type, "::1",
+						   "0"));
+	long before = left();
+
+	if (!err)
+		err = ask(s, "idevice", "9", "d0");
+	if (!err)
+		err = ask(s, "isend", "9", "x");
+	return unless_left(before, err);
+}
+
+static int device_tcp(struct session *s, struct session *host)
+{
+	(void)host;
+	return device_later(s, "t");
+}
+
+static int device_udp(struct session *s, struct session *host)
+{
+	(void)host;
+	return device_later(s, "u");
+}
+
+static int device_accepted(struct session *s, struct session *host)
+{
+	int err = dial(s, "6", "t", "::1", server(s, "1", "6", "t", "::1",
+						  "0"));
+	long before = left();
+
+	(void)host;
+	if (!err)
+		err = ask(s, "iaccept", "1", "2");
+	if (!err)
+		err = ask(s, "idevice", "2", "d0");
+	if (!err)
+		err = ask(s, "isend", "2", "x");
+	return unless_left(before, err);
+}
+
 static int group(struct session *s, struct session *host)
 {
 	int err = ask(s, "isock", "9", "4", "u");
@@ -188,6 +230,8 @@ static int own_udp(struct session *s, struct session *host)
 
 #define LOOKUP "an LSM program cannot find out who listens where"
 
+#define LATER "an LSM program is not asked about a packet"
+
 static const struct sight {
 	const char *name;
 	int (*go)(struct session *s, struct session *host);
@@ -212,7 +256,10 @@ static const struct sight {
 	{ "loopback by another device", device, BOTH, NULL },
 	{ "its own, tcp", own_tcp, 0, "this is no escape" },
 	{ "its own, udp", own_udp, 0, "this is no escape" },
-	/* The last one: joined, it sends its reports when it likes. */
+	/* The last ones: they send again, or their reports, as they like. */
+	{ "loopback by another device later, udp", device_udp, SOCKET, LATER },
+	{ "loopback by another device later", device_tcp, SOCKET, LATER },
+	{ "the same, accepted", device_accepted, SOCKET, LATER },
 	{ "a group", group, SOCKET,
 	  "an LSM program is not shown the value of an option" },
 };

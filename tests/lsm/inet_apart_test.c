@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <sys/socket.h>
 
 #include "kselftest_harness.h"
 #include "device.h"
@@ -142,12 +143,16 @@ FIXTURE(beyond) {
 FIXTURE_SETUP(beyond)
 {
 	struct policy p = {
-		.level = "network", .sandbox = LOOP,
+		.level = "network",
+		.sandbox = LOOP ",\"bind_any\":\"loopback\"",
 		.more = ",\"egress\":{\"allow\":[\"192.0.2.0/24\","
-			"\"[2001:db8::/64]\"]}",
+			"\"[2001:db8::/64]\",\"192.0.2.255\","
+			"\"198.51.100.0/24\",\"224.1.1.1\","
+			"\"[ff0e::1:2]\"]}",
 	};
 
 	ASSERT_EQ(0, device_make());
+	ASSERT_EQ(0, system("ip addr add 198.51.100.1/24 dev d0"));
 	self->w = world_make(TEST_USER);
 	ASSERT_NE(NULL, self->w);
 	ASSERT_EQ(0, policy_write(self->w, &p));
@@ -200,6 +205,156 @@ TEST_F(beyond, the_hosts_address_leads_to_no_other_session)
 		EXPECT_EQ(0, ask(&self->s, "isend", "9", "x"));
 		EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
 	}
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
+/*
+ * To all of a network: a copy comes back to this host, to any socket at the
+ * port. A rule for the network does not mean that, one for the address does.
+ */
+TEST_F(beyond, a_broadcast_is_granted_by_its_own_rule_and_to_no_session)
+{
+	int mine = server(&self->s, "1", "4", "u", "0.0.0.0", "0");
+	int theirs = server(&self->host, "1", "4", "u", "0.0.0.0", "0");
+	int others = server(&self->other, "1", "4", "u", "0.0.0.0", "0");
+	long before;
+
+	ASSERT_LT(0, mine);
+	ASSERT_LT(0, theirs);
+	ASSERT_LT(0, others);
+	ASSERT_EQ(0, ask(&self->s, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->s, "iopt", "2", "1", text(SO_BROADCAST), "1"));
+	before = left();
+	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", "198.51.100.255",
+			      text(theirs)));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	EXPECT_EQ(EACCES, dial(&self->s, "4", "u", "198.51.100.255", theirs));
+	EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+	EXPECT_EQ(EACCES, ask(&self->s, "isend", "2", "x", "198.51.100.255",
+			      text(others)));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	EXPECT_EQ(before, left());
+	EXPECT_EQ(ETIMEDOUT, ask(&self->host, "irecv", "1", "50"));
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "198.51.100.9", "80"));
+	EXPECT_EQ(before + 1, left());
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "192.0.2.255",
+			 text(others)));
+	EXPECT_EQ(before + 2, left());
+	EXPECT_TRUE(denied(&self->other, "accept", NULL, NULL));
+	EXPECT_EQ(ETIMEDOUT, ask(&self->other, "irecv", "1", "50"));
+	/* The host is granted, and so is itself. */
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "192.0.2.255",
+			 text(theirs)));
+	EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "192.0.2.255",
+			 text(mine)));
+	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "u"));
+	ASSERT_EQ(0, ask(&self->host, "iopt", "2", "1", text(SO_BROADCAST),
+			 "1"));
+	EXPECT_EQ(0, ask(&self->host, "isend", "2", "x", "198.51.100.255",
+			 text(theirs)));
+	EXPECT_EQ(0, ask(&self->host, "irecv", "1"));
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
+TEST_F(beyond, a_group_leads_to_no_other_session)
+{
+	static const char *const groups[][4] = {
+		{ "4", "0.0.0.0", "224.1.1.1", "mreqn" },
+		{ "6", "::", "ff0e::1:2", "six" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = groups[i][0], *any = groups[i][1];
+		const char *group = groups[i][2], *how = groups[i][3];
+		struct session *all[] = {
+			&self->other, &self->s, &self->host
+		};
+
+		ASSERT_EQ(0, ask(&self->s, "isock", "2", family, "u"));
+		for (int k = 0; k < 3; k++) {
+			int port = server(all[k], "1", family, "u", any, "0");
+
+			ASSERT_LT(0, port);
+			ASSERT_EQ(0, ask(all[k], "ijoin", "1", how, group,
+					 "d0"));
+			EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", group,
+					 text(port)));
+			EXPECT_EQ(k ? 0 : ETIMEDOUT,
+				  ask(all[k], "irecv", "1", k ? NULL : "50"));
+			if (!k)
+				EXPECT_TRUE(denied(all[k], "accept", NULL,
+						   NULL));
+		}
+	}
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
+/* As programs bind that let a source address be chosen. */
+TEST_F(beyond, a_client_that_was_bound_to_any_address_reaches_it)
+{
+	static const char *const ends[][5] = {
+		{ "4", "0.0.0.0", "192.0.2.1", "192.0.2.63", "127.0.0.1" },
+		{ "6", "::", "2001:db8::1", "2001:db8::63", "::1" },
+	};
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *any = ends[i][1];
+		const char *here = ends[i][2], *near = ends[i][4];
+		int theirs = server(&self->host, "1", family, "t", any, "0");
+		long before = left();
+		int mine;
+
+		ASSERT_LT(0, theirs);
+		for (int k = 0; k < 2; k++) {
+			ASSERT_EQ(0, ask(&self->s, "isock", "1", family,
+					 k ? "t" : "m"));
+			EXPECT_EQ(0, ask(&self->s, "ibind", "1", any, "0"));
+			EXPECT_EQ(0, ask(&self->s, "iconnect", "1", here,
+					 text(theirs)));
+			EXPECT_EQ(0, ask(&self->host, "iaccept", "1", "2"));
+			EXPECT_EQ(0, ask(&self->s, "isend", "1", "x"));
+			EXPECT_EQ(0, ask(&self->host, "irecv", "2"));
+		}
+		ASSERT_EQ(0, ask(&self->s, "isock", "1", family, "t"));
+		EXPECT_EQ(0, ask(&self->s, "ibind", "1", any, "0"));
+		EXPECT_EQ(ETIMEDOUT, ask(&self->s, "iconnect", "1", ends[i][3],
+					 "80"));
+		EXPECT_LT(before, left());
+		/* not to what is of the host's loopback */
+		ASSERT_EQ(0, ask(&self->s, "isock", "1", family, "t"));
+		EXPECT_EQ(0, ask(&self->s, "ibind", "1", any, "0"));
+		EXPECT_EQ(EACCES, ask(&self->s, "iconnect", "1", near,
+				      text(theirs)));
+		EXPECT_TRUE(denied(&self->s, "connect", NULL, NULL));
+		/* One that listens is on loopback alone, and its own. */
+		for (int k = 0; k < 2; k++) {
+			mine = server(&self->s, "1", family, k ? "t" : "m",
+				      any, "0");
+			ASSERT_LT(0, mine);
+			EXPECT_EQ(0, dial(&self->s, family, "t", near, mine));
+			EXPECT_EQ(0, dial(&self->s, "4", "t", "127.0.0.1",
+					  mine));
+			EXPECT_EQ(ETIMEDOUT, dial(&self->host, "4", "t",
+						  "127.0.0.1", mine));
+			EXPECT_TRUE(denied(&self->s, "accept", NULL, NULL));
+			EXPECT_EQ(ETIMEDOUT, dial(&self->host, family, "t",
+						  here, mine));
+			EXPECT_TRUE(denied(&self->s, "accept", NULL, NULL));
+			EXPECT_NE(0, dial(&self->other, family, "t", here,
+					  mine));
+			EXPECT_TRUE(denied(&self->other, "connect", NULL,
+					   NULL));
+		}
+	}
+	/* A port of its choice is a server's. */
+	ASSERT_EQ(0, ask(&self->s, "isock", "1", "4", "t"));
+	EXPECT_EQ(0, ask(&self->s, "ibind", "1", "0.0.0.0", "7003"));
+	EXPECT_STREQ("127.0.0.1", self->s.reply.text);
 	EXPECT_TRUE(quiet(&self->s));
 	EXPECT_TRUE(quiet(&self->other));
 }

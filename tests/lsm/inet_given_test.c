@@ -336,6 +336,81 @@ TEST_F(given, what_is_not_connected_reaches_what_egress_grants)
 	}
 }
 
+/* The kernel does not ask again for a second message to the same address. */
+TEST_F(given, what_goes_along_with_a_second_message_is_judged)
+{
+	static const char to[] = "192.0.2.63";
+	int fd = make(SOCK_DGRAM, NULL, NULL);
+	long before;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, give(self, variant->by, fd));
+	close(fd);
+	before = left();
+	EXPECT_EQ(EACCES, ask(&self->s, "isendmmsg", "8", "x", to, "80", to,
+			      "80", "record"));
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	EXPECT_EQ(before, left());
+	/* One at a time, and where it is connected to */
+	EXPECT_EQ(0, ask(&self->s, "isendmsg", "8", "x", "-", to, "80"));
+	EXPECT_EQ(0, ask(&self->s, "iconnect", "8", to, "80"));
+	EXPECT_EQ(0, ask(&self->s, "isendmmsg", "8", "x", "-", "0", "-", "0"));
+	EXPECT_EQ(2, self->s.reply.value);
+	EXPECT_EQ(EACCES, ask(&self->s, "isendmmsg", "8", "x", "-", "0", "-",
+			      "0", "record") ?:
+		  self->s.reply.value == 1 ? EACCES : 0);
+	EXPECT_TRUE(denied(&self->s, "send", NULL, NULL));
+	/* Its own may, and what goes along is judged as it leaves. */
+	ASSERT_EQ(0, ask(&self->s, "isock", "1", "4", "u"));
+	EXPECT_EQ(0, ask(&self->s, "isendmmsg", "1", "x", to, "80", to, "80"));
+	EXPECT_EQ(2, self->s.reply.value);
+	EXPECT_EQ(0, ask(&self->s, "isendmmsg", "1", "x", to, "80", to, "80",
+			 "record"));
+	EXPECT_EQ(1, self->s.reply.value);
+	EXPECT_TRUE(denied(&self->s, NULL, NULL, NULL));
+	ASSERT_EQ(0, ask(&self->host, "isock", "1", "4", "u"));
+	EXPECT_EQ(0, ask(&self->host, "isendmmsg", "1", "x", to, "80", to,
+			 "80", "record"));
+	EXPECT_EQ(2, self->host.reply.value);
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_EQ(0, session_end(&self->s));
+}
+
+/* What it was granted on loopback would leave by that device, unseen. */
+TEST_F(given, no_device_is_chosen_for_what_was_given)
+{
+	ASSERT_EQ(7001, server(&self->host, "1", "6", "t", "::1", "7001"));
+	ASSERT_EQ(7001, server(&self->host, "2", "6", "u", "::1", "7001"));
+	for (int i = 0; i < 2; i++) {
+		int fd = socket(AF_INET6, (i ? SOCK_DGRAM : SOCK_STREAM) |
+				SOCK_CLOEXEC, 0);
+		const char *type = i ? "u" : "t";
+		long before = left();
+
+		ASSERT_LE(0, fd);
+		ASSERT_EQ(0, give(self, variant->by, fd));
+		close(fd);
+		EXPECT_EQ(0, ask(&self->s, "iconnect", "8", "::1", "7001"));
+		EXPECT_EQ(EACCES, ask(&self->s, "idevice", "8", "d0"));
+		EXPECT_TRUE(denied(&self->s, "option", NULL, NULL));
+		EXPECT_EQ(EACCES, ask(&self->s, "iopt", "8", text(SOL_SOCKET),
+				      text(SO_BINDTOIFINDEX), "2"));
+		EXPECT_TRUE(denied(&self->s, "option", NULL, NULL));
+		EXPECT_EQ(0, ask(&self->s, "isend", "8", "x"));
+		if (!i)
+			EXPECT_EQ(0, ask(&self->host, "iaccept", "1", "3"));
+		EXPECT_EQ(0, ask(&self->host, "irecv", i ? "2" : "3"));
+		EXPECT_EQ(before, left());
+		/* Its own may, and so may the host. */
+		ASSERT_EQ(0, ask(&self->s, "isock", "1", "6", type));
+		EXPECT_EQ(0, ask(&self->s, "idevice", "1", "d0"));
+		ASSERT_EQ(0, ask(&self->host, "isock", "4", "6", type));
+		EXPECT_EQ(0, ask(&self->host, "idevice", "4", "d0"));
+		EXPECT_TRUE(quiet(&self->s));
+		EXPECT_EQ(0, session_end(&self->s));
+	}
+}
+
 static int move(pid_t pid)
 {
 	FILE *f = fopen("/sys/fs/cgroup/cgroup.procs", "we");

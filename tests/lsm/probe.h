@@ -58,6 +58,14 @@ socklen_t probe_address(const char *addr, const char *port,
 /* IP options: a source route through @hop, or to "record" it. 0: neither */
 int probe_options(const char *hop, unsigned char options[8]);
 
+/* Of probe_odd.c: the same along with @m; "-": none */
+union probe_control {
+	struct cmsghdr header;
+	char room[CMSG_SPACE(8)];
+};
+
+void probe_control(const char *hop, union probe_control *c, struct msghdr *m);
+
 /* The errno of a call that returned @ret. */
 int probe_errno(long ret);
 

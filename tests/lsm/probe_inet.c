@@ -184,9 +184,13 @@ static int op_isend(char **a, struct probe_reply *r)
 				  len ? (struct sockaddr *)&ss : NULL, len));
 }
 
-/* SLOT TEXT A1 P1 A2 P2: two messages in one call; .value: how many went */
+/*
+ * SLOT TEXT A1 P1 A2 P2 [HOP]: two messages in one call, to "-" where it is
+ * connected to; the second with options as isendmsg has. .value: how many went
+ */
 static int op_isendmmsg(char **a, struct probe_reply *r)
 {
+	union probe_control control;
 	struct sockaddr_storage ss[2];
 	struct mmsghdr m[2] = { 0 };
 	struct iovec v = { a[1], strlen(a[1]) };
@@ -194,10 +198,13 @@ static int op_isendmmsg(char **a, struct probe_reply *r)
 	for (int i = 0; i < 2; i++) {
 		m[i].msg_hdr.msg_namelen = probe_address(a[2 + 2 * i],
 							 a[3 + 2 * i], &ss[i]);
-		m[i].msg_hdr.msg_name = &ss[i];
+		m[i].msg_hdr.msg_name = m[i].msg_hdr.msg_namelen ? &ss[i] :
+					NULL;
 		m[i].msg_hdr.msg_iov = &v;
 		m[i].msg_hdr.msg_iovlen = 1;
 	}
+	if (a[6])
+		probe_control(a[6], &control, &m[1].msg_hdr);
 	r->value = sendmmsg(*probe_slot(a[0]), m, 2, 0);
 	return probe_errno(r->value);
 }

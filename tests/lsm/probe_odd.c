@@ -36,14 +36,26 @@ static int op_irawsend(char **a, struct probe_reply *r)
 				  atoi(a[3])));
 }
 
+void probe_control(const char *hop, union probe_control *c, struct msghdr *m)
+{
+	unsigned char options[8];
+
+	if (!probe_options(hop, options))
+		return;
+	memset(c, 0, sizeof(*c));
+	c->header = (struct cmsghdr){
+		.cmsg_level = IPPROTO_IP, .cmsg_type = IP_RETOPTS,
+		.cmsg_len = CMSG_LEN(sizeof(options)),
+	};
+	memcpy(CMSG_DATA(&c->header), options, sizeof(options));
+	m->msg_control = c;
+	m->msg_controllen = sizeof(*c);
+}
+
 /* SLOT TEXT HOP [ADDRESS PORT]: with options as iroute has; "-": without */
 static int op_isendmsg(char **a, struct probe_reply *r)
 {
-	unsigned char options[8];
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(options))];
-	} control = { 0 };
+	union probe_control control;
 	struct iovec one = { a[1], strlen(a[1]) };
 	struct sockaddr_storage ss;
 	struct msghdr m = { .msg_iov = &one, .msg_iovlen = 1 };
@@ -53,15 +65,7 @@ static int op_isendmsg(char **a, struct probe_reply *r)
 		m.msg_namelen = probe_address(a[3], a[4], &ss);
 		m.msg_name = &ss;
 	}
-	if (probe_options(a[2], options)) {
-		control.header = (struct cmsghdr){
-			.cmsg_level = IPPROTO_IP, .cmsg_type = IP_RETOPTS,
-			.cmsg_len = CMSG_LEN(sizeof(options)),
-		};
-		memcpy(CMSG_DATA(&control.header), options, sizeof(options));
-		m.msg_control = &control;
-		m.msg_controllen = sizeof(control);
-	}
+	probe_control(a[2], &control, &m);
 	return probe_errno(sendmsg(*probe_slot(a[0]), &m, MSG_NOSIGNAL));
 }
 

@@ -284,7 +284,7 @@ TEST(what_is_too_much_work_is_an_error)
 	too_much(_metadata, true);
 }
 
-static const struct {
+static const struct sockaddr_row {
 	uint8_t sa[LH_SOCKADDR_BYTES];
 	uint32_t len;
 	bool ok;
@@ -387,19 +387,23 @@ TEST(all_of_loopback_is_neither_reached_nor_an_end)
 	}
 }
 
-/* Its own end: on loopback with the protocol's flag, at any where narrowed. */
+/*
+ * Its own end: on loopback with the protocol's flag, at any where narrowed. A
+ * client with egress is left at any, and so is who listens there.
+ */
 TEST(a_bind_is_to_loopback)
 {
-	for (unsigned int x = 0; x < ARRAY_SIZE(sockaddrs) * 4 * 8; x++) {
+	for (unsigned int x = 0; x < ARRAY_SIZE(sockaddrs) * 8 * 8; x++) {
+		const struct sockaddr_row *row = &sockaddrs[x / 64];
 		uint32_t flags = (x & 1 ? LH_SESSION_LOOP_TCP : 0) |
 				 (x & 2 ? LH_SESSION_LOOP_UDP : 0) |
 				 (x & 4 ? LH_SESSION_NARROW : 0) |
-				 LH_SESSION_EGRESS | LH_SESSION_ALLOW;
+				 (x & 32 ? LH_SESSION_EGRESS : 0) |
+				 LH_SESSION_ALLOW;
 		struct lh_dest d;
-		bool any, narrow, free;
+		bool any, narrow, free, may, left;
 
-		if (!lh_dest_read(&d, sockaddrs[x / 32].sa,
-				  sockaddrs[x / 32].len))
+		if (!lh_dest_read(&d, row->sa, row->len))
 			continue;
 		if (x & 16)
 			d.port = 0;
@@ -407,12 +411,21 @@ TEST(a_bind_is_to_loopback)
 		any = !memcmp(d.addr, (uint8_t[16]){ 0 }, 16);
 		/* What the kernel gives to who sends without a bind */
 		free = any && d.protocol == LH_UDP && !d.port;
-		EXPECT_EQ(free || ((x & (d.protocol == LH_TCP ? 1 : 2)) &&
-			  sockaddrs[x / 32].loopback && (!any || (x & 4))),
-			  lh_decide_bind(flags, &d, &narrow)) {
+		left = any && (x & 4) && (x & 32);
+		may = (x & (d.protocol == LH_TCP ? 1 : 2)) && row->loopback &&
+		      (!any || (x & 4));
+		EXPECT_EQ(free || may, lh_decide_bind(flags, &d, &narrow)) {
 			TH_LOG("%x", x);
 		}
-		EXPECT_EQ(any && !free, narrow);
+		EXPECT_EQ(any && !free && !(left && !d.port), narrow) {
+			TH_LOG("%x", x);
+		}
+		if (d.protocol != LH_TCP)
+			continue;
+		EXPECT_EQ(d.port && may && (!any || left),
+			  lh_decide_listen(flags, &d)) {
+			TH_LOG("%x", x);
+		}
 	}
 }
 

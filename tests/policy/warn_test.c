@@ -178,7 +178,14 @@ TEST(a_rule_of_egress_that_another_decides)
 	{ NET("\"default\":\"allow\",\"allow\":[\"10.1.0.0/16\"]"), NULL },
 	{ NET("\"allow\":[\"0.0.0.0/0\",\"10.1.0.0/16\"]"), NULL },
 	{ NET("\"default\":\"allow\",\"allow\":[\"192.0.2.0/24\"]"),
-	  "/egress/allow/0: has no effect: the default" });
+	  "/egress/allow/0: has no effect: the default" },
+	/* What may be a broadcast is granted by its own rule alone. */
+	{ NET("\"allow\":[\"192.0.2.0/24\",\"192.0.2.255\"]"), NULL },
+	{ NET("\"default\":\"allow\",\"allow\":[\"192.0.2.255\"]"), NULL },
+	{ NET("\"allow\":[\"192.0.2.0/24\",\"192.0.2.254\"]"),
+	  "/egress/allow/1: has no effect" },
+	{ NET("\"allow\":[\"192.0.2.255\",\"192.0.2.255\"]"),
+	  "/egress/allow/1: has no effect" });
 }
 
 FIXTURE(place) {
