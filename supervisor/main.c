@@ -175,9 +175,13 @@ int main(int argc, char **argv)
 	/* Who ignores it loses his children's ends, and waits for ever. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&quiet);
-	/* Writing to a closed pipe or a busy terminal must not end us. */
+	/* Writing to a closed pipe or a busy terminal must not end us, nor to
+	 * a file that may grow no more; nor a terminal that tells all in its
+	 * foreground of a key, because the command wants to know. */
 	sigaddset(&quiet, SIGPIPE);
 	sigaddset(&quiet, SIGTTOU);
+	sigaddset(&quiet, SIGXFSZ);
+	sigaddset(&quiet, SIGIO);
 	sigprocmask(SIG_BLOCK, &quiet, &r.mask);
 	if (options_parse(argc, argv, &r.o, &e)) {
 		say("%s", e.msg);

@@ -44,6 +44,15 @@ session full 8 "$lh" --policy "$tmp/p.json" --result "$r" --denials "$d" -- \
 	r["denials"]["total"] == 3 and r["denials"]["unwritten"] == 3' &&
 	grep -q '3 denial record(s) could not be kept: No space' "$tmp/said"
 ok $? 'on a full disk they are counted, and it goes on'
+# Of the first there is room for a part.
+yes '{}' | head -c 40860 >"$tmp/out/d.jsonl"
+session bash -c 'ulimit -f 40; exec "$@"' bash "$lh" --policy "$tmp/p.json" \
+	--result "$r" --denials "$tmp/out/d.jsonl" -- python3 -c "$tries" 0
+[ "$status" = 0 ] && json "$r" 'r["status"] == "ok" and
+	r["denials"]["total"] == 3 and r["denials"]["unwritten"] == 3' &&
+	grep -q 'could not be kept: File too large' "$tmp/said" &&
+	[ "$(wc -c <"$tmp/out/d.jsonl")" = 40860 ]
+ok $? 'neither does a limit of file sizes end it, nor leave half a line'
 policy kill
 session full 8 "$lh" --policy "$tmp/p.json" --result "$r" --denials "$d" -- \
 	python3 -c "$tries" 100

@@ -119,6 +119,18 @@ def time_over_while_stopped():
     o.see(b"st124")
 
 
+def asks_for_keys():
+    """SIGIO, for a key, is for all in the foreground. It is not our end."""
+    o = Outer(session("--", "python3", "-c", "import fcntl, os, signal\n"
+                      "signal.signal(signal.SIGIO, signal.SIG_IGN)\n"
+                      "fcntl.fcntl(0, fcntl.F_SETFL, os.O_RDWR | os.O_ASYNC)\n"
+                      "print('ready', flush=True)\nprint('got', input())"))
+    o.see(b"ready")
+    o.type(b"a key\r")
+    o.see(b"got a key")
+    assert o.end() == 0
+
+
 def inputs():
     """Standard input of every kind."""
     def cat(**how):

@@ -24,6 +24,7 @@ case_ stops_itself 'also where the command stops itself'
 case_ reads_in_background 'who reads a terminal in the background is stopped'
 case_ elsewhere 'no stop of a command stops us where no shell waits for it'
 case_ time_over_while_stopped 'the wall time ends also a stopped session'
+case_ asks_for_keys 'a terminal that signals every key does not end us'
 case_ inputs 'standard input is a pipe, a file, a socket, or closed'
 case_ broken 'standard output without a reader, or full'
 
