@@ -364,6 +364,34 @@ TEST_F(records, without_a_file_they_go_below_var_log)
 			    ">/dev/null 2>&1"));
 }
 
+/* Whoever locks or writes what is there rules over all sessions. */
+TEST_F(records, no_policy_opens_what_is_kept_of_sessions)
+{
+	static const char script[] =
+		"cat /run/lh/engine.lock && echo open; "
+		"touch /run/lh/engine.lock && echo open; "
+		"mv /run/lh/engine.lock /run/x && echo open; "
+		"mkdir /run/lh/sessions/x && echo open; "
+		"ls /run/lh && echo open; ls /var/log/lh && echo open; "
+		"touch /var/log/lh/x && echo open; "
+		"mv /var/log/lh /var/log/x && echo open; "
+		"mkdir /run/lh-x && rmdir /run/lh-x && "
+		"touch /var/log/x && rm /var/log/x && echo twin; true";
+	char out[8192];
+
+	EXPECT_NE(0, RUN(out, "--", "cat", "secret/key"));
+	EXPECT_EQ(0, RUN(out, "--ro", "/", "--rw", "/run", "--rw", "/var",
+			 "--", "sh", "-c", script));
+	EXPECT_EQ(NULL, strstr(out, "open\n")) {
+		TH_LOG("%s", out);
+	}
+	/* a user may write neither, whatever the policy */
+	if (!self->w->uid) {
+		EXPECT_NE(NULL, strstr(out, "twin\n"));
+	}
+	EXPECT_EQ(0, access("/run/lh/engine.lock", F_OK));
+}
+
 TEST_F(records, no_value_of_the_environment_is_told)
 {
 	char out[4096], cmd[256];

@@ -45,7 +45,8 @@ static const char *const expected[] = {
 	"/etc/NetworkManager/system-connections", "/etc/letsencrypt",
 	"/etc/kubernetes", "/etc/rancher", "/etc/ssh", "/run/credentials",
 	"/run/secrets", "/var/run/docker.sock", "/run/docker.sock",
-	"/run/containerd/containerd.sock", "/run/podman",
+	"/run/containerd/containerd.sock", "/run/podman", "/run/lh",
+	"/var/log/lh",
 };
 
 TEST(every_entry_of_the_reference_is_in_the_list_with_a_reason)
