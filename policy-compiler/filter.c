@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <asm/unistd.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -167,6 +168,7 @@ enum check_kind {
 	CHECK_NO_BITS,		/* refuse if any of these bits is set */
 	CHECK_SPACES,		/* the same, but for what a policy grants */
 	CHECK_ONLY_BITS,	/* refuse any other bit, but for all ones */
+	CHECK_SIGNALS,		/* refuse it with O_ASYNC as the next one */
 };
 
 static const struct check {
@@ -178,6 +180,11 @@ static const struct check {
 } checks[] = {		/* rows of one call stand together */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5412, "TIOCSTI" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x541c, "TIOCLINUX" },
+	/* A terminal that is shared is of no use then, nor after the session. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0x540c, "TIOCEXCL" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5423, "TIOCSETD" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4b3a, "KDSETMODE" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x4b45, "KDSKBMODE" },
 	/*
 	 * These change a file's inode through a descriptor open for reading. A
 	 * program that judged them would cost every task of the host some 200
@@ -225,6 +232,8 @@ static const struct check {
 	/* Signals by way of a descriptor: no hook learns who set the owner. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8901, "FIOSETOWN" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8902, "SIOCSPGRP" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0x5452, "FIOASYNC" },
+	{ __NR_fcntl, 1, CHECK_SIGNALS, 4, "F_SETFL" },
 	{ __NR_fcntl, 1, CHECK_NOT, 8, "F_SETOWN" },
 	{ __NR_fcntl, 1, CHECK_NOT, 10, "F_SETSIG" },
 	{ __NR_fcntl, 1, CHECK_NOT, 15, "F_SETOWN_EX" },
@@ -252,6 +261,13 @@ static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 		emit(c, JSET, flags & FILTER_NAMESPACES ?
 		     k->value & ~IN_NAMESPACES : k->value, 0, 1);
 		break;
+	case CHECK_SIGNALS:
+		emit(c, JEQ, k->value, 0, 4);
+		emit(c, LOAD, ARG(k->arg + 1), 0, 0);
+		emit(c, JSET, O_ASYNC, 0, 1);
+		emit(c, RETURN, REFUSE, 0, 0);
+		emit(c, LOAD, ARG(k->arg), 0, 0);
+		return;
 	default:
 		emit(c, JEQ, UINT32_MAX, 2, 0);
 		emit(c, JSET, ~k->value, 0, 1);
@@ -457,8 +473,8 @@ void filter_dump(FILE *f)
 {
 	static const char *const kinds[] = {
 		[CHECK_NOT] = "value", [CHECK_NO_BITS] = "any of",
-		[CHECK_SPACES] = "any of",
-		[CHECK_ONLY_BITS] = "any bit but",
+		[CHECK_SPACES] = "any of", [CHECK_ONLY_BITS] = "any bit but",
+		[CHECK_SIGNALS] = "value, with O_ASYNC next,",
 	};
 	size_t i;
 

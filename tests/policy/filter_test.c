@@ -160,7 +160,7 @@ TEST_F(filter, terminal_injection_is_refused_in_32_bits)
 		0x5000943f, 0x4008941a, 0xd000943e, 0x8901, 0x8902,
 		0xc0c89425, 0xc0c09425, 0x50009402, 0x40309410, 0x6609,
 		0x4004f50d, 0x40186f04, 0x4020bc10, 0x4020bc11, 0x8008bc40,
-		0xc0189436, 0xd000943d,
+		TIOCEXCL, TIOCSETD, FIOASYNC, 0x4b3a, 0x4b45,
 	};
 	static const uint32_t good[] = {
 		/* FITRIM, EXT4_IOC_MOVE_EXT, XFS_IOC_SWAPEXT */
@@ -168,6 +168,7 @@ TEST_F(filter, terminal_injection_is_refused_in_32_bits)
 		TCGETS, TIOCGWINSZ, FIONREAD, FIONBIO, TIOCSPGRP, FIOCLEX,
 		0x40049409 /* FICLONE */, 0x80086601 /* FS_IOC_GETFLAGS */,
 		TIOCSTI - 1, TIOCSTI + 1, 0x541b, 0x541d, 0, UINT32_MAX,
+		TCSETSW, TIOCSWINSZ, TIOCNXCL, TIOCGETD, 0x4b3b, 0x4b44,
 	};
 	size_t i;
 	int bit;
