@@ -124,6 +124,8 @@ int flow_terminal(struct flow *f, const struct identity *id, bool all,
 
 void flow_enter(struct flow *f)
 {
+	if (f->terminal.master < 0)
+		terminal_share(&f->shared);
 	terminal_enter(&f->terminal);
 	f->listens = !isatty(STDIN_FILENO) || terminal_is_ours(STDIN_FILENO);
 }
@@ -140,6 +142,11 @@ void flow_started(struct flow *f)
 
 	for (i = 0; i < 3; i++)
 		close_fd(&f->command[i]);
+}
+
+void flow_put_right(struct flow *f)
+{
+	terminal_put_right(&f->shared);
 }
 
 void flow_wait(const struct flow *f, struct pollfd p[FLOW_STREAMS])

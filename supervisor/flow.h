@@ -29,11 +29,13 @@ struct flow {
 	bool listens;		/* to standard input: it is ours to read */
 	bool told_end;		/* of it, to the terminal */
 	int command[3];		/* to be its 0 to 2; -1: the caller's own */
+	struct terminal_shared shared;
 };
 
 #define FLOW_NONE {							\
 	.stream = { STREAM_NONE, STREAM_NONE, STREAM_NONE },		\
 	.terminal = TERMINAL_NONE, .command = { -1, -1, -1 },		\
+	.shared = { .fd = -1 },						\
 }
 
 /* Standard output and error are kept, @most bytes of each. */
@@ -51,6 +53,8 @@ int flow_terminal(struct flow *f, const struct identity *id, bool all,
 /* The caller's terminal may be ours from now on; it is not any more. */
 void flow_enter(struct flow *f);
 void flow_leave(struct flow *f);
+/* The session was ended, and could not put a shared terminal right itself. */
+void flow_put_right(struct flow *f);
 /* The command has its ends. */
 void flow_started(struct flow *f);
 /* What to wait for, and, after poll(), what to do: true if output moved. */

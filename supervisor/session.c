@@ -489,6 +489,8 @@ int run_follow(struct run *r, struct err *e)
 	count(&l);
 	hand_over(&l);
 	flow_leave(&r->flow);
+	if (r->result.status != RESULT_EXITED)
+		flow_put_right(&r->flow);
 	step("handed-over");
 	hostexec_end(r->host_exec, &r->id,
 		     !r->engine || engine_touched(r->engine, &r->es));

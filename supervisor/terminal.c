@@ -5,6 +5,8 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,6 +14,8 @@
 
 #include "cleanup.h"
 #include "terminal.h"
+
+#define GROUP_TRIES 100		/* of 10 ms */
 
 static int open_pair(struct terminal *t, const struct identity *id)
 {
@@ -99,6 +103,38 @@ void terminal_leave(struct terminal *t)
 	tcflush(t->outer, TCIFLUSH);
 	tcsetattr(t->outer, TCSANOW, &t->modes->was);
 	t->modes->raw = false;
+}
+
+void terminal_share(struct terminal_shared *s)
+{
+	int fd;
+
+	for (fd = 0; fd < 3 && s->fd < 0; fd++)
+		if (tcgetpgrp(fd) == getpgrp() && !tcgetattr(fd, &s->was))
+			s->fd = fd;
+}
+
+/* Is nobody there? The dead, whom somebody has yet to wait for, are. */
+static bool is_empty(pid_t group)
+{
+	int tries;
+
+	for (tries = 0; tries < GROUP_TRIES; tries++) {
+		if (kill(-group, 0) && errno == ESRCH)
+			return true;
+		poll(NULL, 0, 10);
+	}
+	return false;
+}
+
+void terminal_put_right(const struct terminal_shared *s)
+{
+	pid_t group = s->fd < 0 ? -1 : tcgetpgrp(s->fd);
+
+	if (group <= 0 || (group != getpgrp() && !is_empty(group)))
+		return;
+	tcsetpgrp(s->fd, getpgrp());
+	tcsetattr(s->fd, TCSANOW, &s->was);
 }
 
 void terminal_resize(struct terminal *t)

@@ -26,6 +26,12 @@ struct terminal {
 	struct terminal_modes *modes;
 };
 
+/* The caller's, where the command has none of its own. */
+struct terminal_shared {
+	int fd;			/* 0 to 2; -1: it was not ours to begin with */
+	struct termios was;
+};
+
 #define TERMINAL_NONE { .master = -1, .slave = -1, .outer = -1, .size = -1 }
 
 /* @raw: standard input is a terminal, and what it shows is passed on to it. */
@@ -36,6 +42,13 @@ bool terminal_is_ours(int fd);
 /* Make the caller's raw, if it is ours now; give it back as it was. */
 void terminal_enter(struct terminal *t);
 void terminal_leave(struct terminal *t);
+/* How is it now, if it is ours? The first time counts. */
+void terminal_share(struct terminal_shared *s);
+/*
+ * Who was killed leaves it in the modes of an editor, and in the hands of a
+ * group that is no more: so again, unless somebody else has it.
+ */
+void terminal_put_right(const struct terminal_shared *s);
 /* Take over the caller's size. */
 void terminal_resize(struct terminal *t);
 /* The session's terminal is gone: who is left in it gets SIGHUP. */

@@ -134,6 +134,34 @@ def asks_for_keys():
     assert o.end() == 0
 
 
+def put_right():
+    """Who is killed at the terminal leaves it as it was, also to a script."""
+    editor = ("import os, signal, tty, time\n"
+              "signal.signal(signal.SIGTTOU, signal.SIG_IGN)\n"
+              "os.setpgid(0, 0); os.tcsetpgrp(0, os.getpid())\n"
+              "tty.setraw(0); os.write(1, b're' b'ady')\n"
+              "%s")
+    for how, end in (("time.sleep(1000)", b"st124"),
+                     ("os.kill(os.getpid(), 9)", b"st137")):
+        words = session("--timeout", "5s", "--", "python3", "-c", editor % how)
+        o = Outer(["sh", "-c", '"$@"; echo st$?; read x; echo got $x', "sh"] +
+                  words)
+        o.see(b"ready")
+        o.see(end)
+        o.as_before()
+        o.type(b"a line\r")
+        o.see(b"got a line")
+        assert o.end() == 0
+
+
+def left_as_it_is():
+    """Who ends by himself has set what he wanted."""
+    o = Outer(["sh", "-c", '"$@"; stty -a; echo st$?', "sh"] +
+              session("--", "stty", "-echo"))
+    o.see(b" -echo ")
+    o.see(b"st0")
+
+
 def inputs():
     """Standard input of every kind."""
     def cat(**how):

@@ -25,6 +25,8 @@ case_ reads_in_background 'who reads a terminal in the background is stopped'
 case_ elsewhere 'no stop of a command stops us where no shell waits for it'
 case_ time_over_while_stopped 'the wall time ends also a stopped session'
 case_ asks_for_keys 'a terminal that signals every key does not end us'
+case_ put_right 'the terminal of a session that was killed is put right'
+case_ left_as_it_is 'that of one that ended by itself is as it left it'
 case_ inputs 'standard input is a pipe, a file, a socket, or closed'
 case_ broken 'standard output without a reader, or full'
 
