@@ -180,7 +180,7 @@ static const struct check {
 } checks[] = {		/* rows of one call stand together */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5412, "TIOCSTI" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x541c, "TIOCLINUX" },
-	/* A terminal that is shared is of no use then, nor after the session. */
+	/* A shared terminal is of no use then, nor after the session. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x540c, "TIOCEXCL" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5423, "TIOCSETD" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4b3a, "KDSETMODE" },
