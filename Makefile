@@ -157,6 +157,7 @@ $(probe) $(cost):
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -o $@ $^ -lpthread
 tests: $(unit) $(lsm) $(probe) $(fault)
+include tests/conformance/rules.mk
 
 #: make check      all tests: check-host, then check-guest (one boot a kernel)
 check: check-host check-guest

@@ -18,10 +18,13 @@
 
 #include "session.h"
 
-/* They mount over /etc and more: on a machine of somebody's, none begins. */
+/* Defined by who stays in DIR. */
+__attribute__((weak)) extern const bool world_is_apart;
+
+/* Others mount over /etc and more: on a machine of somebody's, none begins. */
 __attribute__((constructor)) static void only_in_a_guest(void)
 {
-	if (!access("/run/lh-vm", F_OK))
+	if (&world_is_apart || !access("/run/lh-vm", F_OK))
 		return;
 	printf("Bail out! not in a guest; use tools/lh-vm -- tests/lsm/run\n");
 	fflush(stdout);
