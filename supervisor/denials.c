@@ -111,9 +111,13 @@ static void keep(struct denials *d, const struct event *ev, uint64_t count)
 	if (!err) {
 		event_write(ev, &c, w);
 		line = writer_line(w, &len);
-		err = write_line(d->fd, line, len);
+		/* Where nobody chose the place, nobody watches it either. */
+		err = !d->given && d->written + len > DENIALS_MOST ? -EFBIG :
+		      write_line(d->fd, line, len);
 		if (err == -EPIPE)
 			close_fd(&d->fd);
+		if (!err)
+			d->written += len;
 	}
 	if (err) {
 		d->unwritten += count;

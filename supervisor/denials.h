@@ -18,6 +18,7 @@
 #define DENIALS_DIR "/var/log/lh"
 #define DENIALS_CULPRITS 3
 #define DENIALS_FIRST 5
+#define DENIALS_MOST (64u << 20)	/* bytes of the default file */
 
 struct denials {
 	/* Set before the first record. Borrowed, but for fd. */
@@ -34,6 +35,7 @@ struct denials {
 	int error;		/* of the first record that was not kept */
 	uint64_t received;	/* refusals that came with a record */
 	uint64_t unwritten;	/* of these, not in the file */
+	uint64_t written;	/* bytes */
 	uint64_t foreign;	/* not ours, or not a record */
 	uint64_t by_mechanism[MECHANISM_COUNT];
 	uint64_t alerts;	/* that were no expected probes */

@@ -8,7 +8,9 @@
 #include <linux/audit.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include "../../supervisor/denials.h"
 #include "kselftest_harness.h"
@@ -309,6 +311,32 @@ TEST_F(summary, probes_are_counted_and_explain_nothing)
 	EXPECT_NE(NULL, strstr(self->text,
 			       "; 2 refusals, 1 of them common probes"));
 	EXPECT_EQ(NULL, said(self, 1));
+}
+
+/* A session that is refused without end does not fill the host's disk. */
+TEST_F(summary, the_default_file_has_an_end_and_a_given_one_has_not)
+{
+	struct lh_denial what = { .why = LH_WHY_NOT_GRANTED, READS };
+	char name[2] = "a";
+	struct stat st;
+	uint64_t lines = 0;
+
+	self->d.given = false;
+	self->d.fd = memfd_create("default", MFD_CLOEXEC);
+	ASSERT_LE(0, self->d.fd);
+	while (!self->d.unwritten && lines++ < 1000000) {
+		name[0] ^= 3;	/* equal ones are one line */
+		add(self, what, name, 2);
+	}
+	EXPECT_EQ(-EFBIG, self->d.error);
+	ASSERT_EQ(0, fstat(self->d.fd, &st));
+	EXPECT_GE(DENIALS_MOST, st.st_size);
+	EXPECT_LT(DENIALS_MOST - 4096, st.st_size);
+	self->d.given = true;
+	add(self, what, "c", 2);
+	EXPECT_EQ(1, self->d.unwritten);
+	ASSERT_EQ(0, fstat(self->d.fd, &st));
+	EXPECT_LT(DENIALS_MOST, st.st_size);
 }
 
 TEST_HARNESS_MAIN
