@@ -317,7 +317,9 @@ int inet_egress(struct __sk_buff *skb)
 			return egress_refuse(&p, LH_WHY_PEER, 0);
 	}
 	if (p.q.d.protocol == LH_UDP && skb_returns(&p.q.d, near))
-		skb->priority = stamp_of(&p, skb->priority);
+		skb->priority = (skb->priority & STAMP_LOW) | stamp_of(&p) |
+				(who >= OWNER_HOST ||
+				 p.q.v.reach == LH_REACH_ANY ? STAMP_FREE : 0);
 	if (who == OWNER_NONE && p.q.v.reach == LH_REACH_OWN)
 		return egress_to_nobody(skb, &p);
 	return 1;
@@ -384,12 +386,15 @@ int inet_ingress(struct __sk_buff *skb)
 		return skb_refuse(&p, false, LH_WHY_NOT_GRANTED, 0);
 	if (udp) {
 		/* Its own: who is at the sender's port may be another now. */
-		if (skb->priority == stamp_of(&p, skb->priority))
+		if (stamp_is_own(&p, skb->priority))
 			return 1;
+		/* So may who is at this one. */
+		if (stamp_is_closed(skb->priority))
+			return skb_refuse(&p, false, LH_WHY_PEER, 0);
 		/* An answer from whom it may send to */
 		lh_reach(&p.q);
-		if (p.q.v.reach == LH_REACH_ANY &&
-		    (skb->pkt_type != LOOPED || is_ours(skb, &p)))
+		if (skb->pkt_type == LOOPED ? is_ours(skb, &p) :
+		    p.q.v.reach == LH_REACH_ANY)
 			return 1;
 	} else if (owner_of(skb, &p.own, &p.q.d, &p) == OWNER_SELF) {
 		return 1;

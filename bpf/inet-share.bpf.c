@@ -56,9 +56,13 @@ static __noinline bool share_meets(struct lh_share *w, __u64 at)
 	    (__u64)BPF_CORE_READ(sk, sk_cgrp_data.cgroup) == w->cgroup)
 		return false;
 	lh_dest_own(&d, at);
-	if (d.family == LH_AF_INET6 && w->d.family == LH_AF_INET &&
-	    BPF_CORE_READ_BITFIELD_PROBED(c, skc_ipv6only))
-		return false;
+	if (d.family != w->d.family) {
+		/* Which of the two is of IPv6? */
+		if (d.family == LH_AF_INET)
+			c = (struct sock_common *)w->sk;
+		if (BPF_CORE_READ_BITFIELD_PROBED(c, skc_ipv6only))
+			return false;
+	}
 	return share_overlaps(&w->d, &d);
 }
 

@@ -275,8 +275,8 @@ static __noinline int inet_shares(struct lh_label *l, struct sock *sk,
 	q->sk = (__u64)sk;
 	q->cgroup = s->cgroup;
 	q->d = *d;
-	/* It is narrowed, or was refused. */
-	if (lh_dest_is_any(&q->d)) {
+	/* It is narrowed, or was refused; but who listens at any is there. */
+	if (q->d.protocol == LH_UDP && lh_dest_is_any(&q->d)) {
 		if (!BPF_CORE_READ_BITFIELD_PROBED(c, skc_ipv6only))
 			q->d.family = LH_AF_INET;
 		lh_dest_settle(&q->d);

@@ -75,12 +75,27 @@ static __noinline bool flow_may_try(struct pair *p)
 
 /*
  * The session's datagrams say whose they are, in a priority above those that
- * can be asked for without a capability; the low bits are left as they were.
+ * can be asked for without a capability, and whether somebody else may have
+ * them; the low bits are left as they were.
  */
-static __always_inline __u32 stamp_of(struct pair *p, __u32 priority)
+#define STAMP 0x40000000u
+#define STAMP_FREE 0x80000000u
+#define STAMP_LOW 0xfu
+
+static __always_inline __u32 stamp_of(struct pair *p)
 {
-	return 0x40000000 | (__u32)(p->q.serial & 0x7fffffe) << 3 |
-	       (priority & 0xf);
+	return STAMP | (__u32)(p->q.serial & 0x7fffffe) << 3;
+}
+
+static __always_inline bool stamp_is_own(struct pair *p, __u32 priority)
+{
+	return (priority & ~(STAMP_FREE | STAMP_LOW)) == stamp_of(p);
+}
+
+/* For nobody but who sent it */
+static __always_inline bool stamp_is_closed(__u32 priority)
+{
+	return (priority & (STAMP | STAMP_FREE)) == STAMP;
 }
 
 /* OWNER_SESSION: another one, which does not publish that port. */

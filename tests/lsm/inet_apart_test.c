@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "kselftest_harness.h"
@@ -148,11 +149,13 @@ FIXTURE_SETUP(beyond)
 		.more = ",\"egress\":{\"allow\":[\"192.0.2.0/24\","
 			"\"[2001:db8::/64]\",\"192.0.2.255\","
 			"\"198.51.100.0/24\",\"224.1.1.1\","
+			"\"203.0.113.255\","
 			"\"[ff0e::1:2]\"]}",
 	};
 
 	ASSERT_EQ(0, device_make());
 	ASSERT_EQ(0, system("ip addr add 198.51.100.1/24 dev d0"));
+	ASSERT_EQ(0, system("ip addr add 203.0.113.1/24 dev d0"));
 	self->w = world_make(TEST_USER);
 	ASSERT_NE(NULL, self->w);
 	ASSERT_EQ(0, policy_write(self->w, &p));
@@ -250,6 +253,14 @@ TEST_F(beyond, a_broadcast_is_granted_by_its_own_rule_and_to_no_session)
 	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "192.0.2.255",
 			 text(mine)));
 	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	/* also from where nothing but that may be sent to */
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "203.0.113.255",
+			 text(mine)));
+	EXPECT_EQ(0, ask(&self->s, "irecv", "1"));
+	EXPECT_EQ(0, ask(&self->s, "isend", "2", "x", "203.0.113.255",
+			 text(others)));
+	EXPECT_EQ(ETIMEDOUT, ask(&self->other, "irecv", "1", "50"));
+	EXPECT_TRUE(denied(&self->other, "accept", NULL, NULL));
 	ASSERT_EQ(0, ask(&self->host, "isock", "2", "4", "u"));
 	ASSERT_EQ(0, ask(&self->host, "iopt", "2", "1", text(SO_BROADCAST),
 			 "1"));
@@ -357,6 +368,58 @@ TEST_F(beyond, a_client_that_was_bound_to_any_address_reaches_it)
 	EXPECT_STREQ("127.0.0.1", self->s.reply.text);
 	EXPECT_TRUE(quiet(&self->s));
 	EXPECT_TRUE(quiet(&self->other));
+}
+
+static int reusing(struct session *s, const char *family, const char *v6only)
+{
+	int err = ask(s, "isock", "1", family, "t");
+
+	if (!err)
+		err = ask(s, "iopt", "1", "1", text(SO_REUSEADDR), "1");
+	return err || !v6only ? err :
+	       ask(s, "iopt", "1", text(IPPROTO_IPV6), text(IPV6_V6ONLY),
+		   v6only);
+}
+
+/* Who is left at any address is at each of them when it listens. */
+TEST_F(beyond, who_listens_at_any_address_joins_nobody)
+{
+	static const struct {
+		const char *family, *any, *v6only, *theirs, *at;
+		int err;
+	} ends[] = {
+		{ "6", "::", "0", "6", "::1", EADDRINUSE },
+		{ "6", "::", "0", "4", "192.0.2.1", EADDRINUSE },
+		{ "6", "::", "1", "6", "2001:db8::1", EADDRINUSE },
+		{ "4", "0.0.0.0", NULL, "4", "192.0.2.1", EADDRINUSE },
+		/* These are not met. */
+		{ "6", "::", "1", "4", "192.0.2.1", 0 },
+		{ "6", "::", "1", "4", "127.0.0.1", 0 },
+		{ "4", "0.0.0.0", NULL, "6", "::1", 0 },
+	};
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		char port[16];
+
+		ASSERT_EQ(0, reusing(&self->s, ends[i].family,
+				     ends[i].v6only));
+		ASSERT_EQ(0, ask(&self->s, "ibind", "1", ends[i].any, "0"));
+		snprintf(port, sizeof(port), "%d", self->s.reply.value);
+		ASSERT_EQ(0, reusing(&self->host, ends[i].theirs, NULL));
+		ASSERT_EQ(0, ask(&self->host, "ibind", "1", ends[i].at,
+				 port));
+		EXPECT_EQ(ends[i].err, ask(&self->s, "ilisten", "1"))
+			TH_LOG("%zu", i);
+		if (ends[i].err)
+			EXPECT_TRUE(denied(&self->s, "listen", NULL, NULL));
+		EXPECT_EQ(0, ask(&self->host, "ilisten", "1"));
+		EXPECT_EQ(0, dial(&self->host, ends[i].theirs, "t",
+				  ends[i].at, atoi(port)));
+		EXPECT_EQ(0, ask(&self->host, "iaccept", "1", "2"));
+		ASSERT_EQ(0, ask(&self->host, "iclose", "1"));
+		ASSERT_EQ(0, ask(&self->s, "iclose", "1"));
+	}
+	EXPECT_TRUE(quiet(&self->s));
 }
 
 TEST_HARNESS_MAIN

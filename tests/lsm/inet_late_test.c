@@ -97,4 +97,54 @@ TEST_F(slow, a_flood_does_not_wait_for_who_comes_late)
 	EXPECT_TRUE(quiet(&self->s));
 }
 
+/* It may reach the sender's port, or publishes its own: that is the host's. */
+TEST_F(slow, what_is_under_way_comes_to_no_other_session)
+{
+	static const char *const ports[] = { "7005", "7003" };
+
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *near = ends[i][1];
+
+		ASSERT_EQ(0, system(SLOW));
+		ASSERT_EQ(7001, server(&self->s, "1", family, "u", near,
+				       "7001"));
+		for (int k = 0; k < 2; k++) {
+			const char *to = ports[k];
+
+			/* Its receiver is gone, */
+			ASSERT_EQ(atoi(to), server(&self->s, "2", family, "u",
+						   near, to));
+			EXPECT_EQ(0, ask(&self->s, "isend", "1", "x", near,
+					 to));
+			ASSERT_EQ(0, ask(&self->s, "iclose", "2"));
+			ASSERT_EQ(atoi(to), server(&self->other, "1", family,
+						   "u", near, to));
+			EXPECT_EQ(ETIMEDOUT, ask(&self->other, "irecv", "1",
+						 "1500"));
+			EXPECT_TRUE(denied(&self->other, "accept", NULL,
+					   NULL));
+			ASSERT_EQ(0, ask(&self->other, "iclose", "1"));
+			/* or never was there; then its own comes. */
+			EXPECT_EQ(0, ask(&self->s, "isend", "1", "x", near,
+					 to));
+			ASSERT_EQ(atoi(to), server(&self->s, "2", family, "u",
+						   near, to));
+			EXPECT_EQ(0, ask(&self->s, "irecv", "2"));
+			ASSERT_EQ(0, ask(&self->s, "iclose", "2"));
+		}
+		ASSERT_EQ(0, ask(&self->s, "iclose", "1"));
+		/* A published port is the host's to reach. */
+		ASSERT_EQ(7003, server(&self->other, "1", family, "u", near,
+				       "7003"));
+		ASSERT_EQ(0, ask(&self->host, "isock", "1", family, "u"));
+		EXPECT_EQ(0, ask(&self->host, "isend", "1", "x", near,
+				 "7003"));
+		EXPECT_EQ(0, ask(&self->other, "irecv", "1"));
+		ASSERT_EQ(0, ask(&self->other, "iclose", "1"));
+		ASSERT_EQ(0, system(FAST));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+	EXPECT_TRUE(quiet(&self->other));
+}
+
 TEST_HARNESS_MAIN
