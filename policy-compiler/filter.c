@@ -209,6 +209,9 @@ static const struct check {
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8008bc40, "BCHFS_IOC_REINHERIT_ATTRS" },
 	/* A file of the caller's owner may be open for reading alone. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0xc0189436, "FIDEDUPERANGE" },
+	/* What is in a file becomes another's, and no time tells of it. */
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc028660f, "EXT4_IOC_MOVE_EXT" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc0c0586d, "XFS_IOC_SWAPEXT" },
 	/* A snapshot copies denied files to new inodes under new names. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009401, "BTRFS_IOC_SNAP_CREATE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009417, "BTRFS_IOC_SNAP_CREATE_V2" },
