@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 8
+#define LH_ABI 9
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -152,6 +152,10 @@ struct lh_wild {
 	__u16 pad[3];
 };
 
+/* lh_session.touched: what git goes by may have changed */
+#define LH_TOUCHED 0x1u
+#define LH_TOUCHED_INSIDE 0x2u	/* and no more of a file than its content */
+
 struct lh_session {
 	__u64 serial;		/* unique since boot; odd */
 	__u32 state;		/* enum lh_state; claimed by compare-and-swap */
@@ -166,7 +170,7 @@ struct lh_session {
 	__u64 pidns;		/* inode number of that namespace */
 	__u64 made;		/* 1: IPC objects that must be swept */
 	__u64 ipc;		/* System V objects that are there */
-	__u64 touched;		/* 1: may have changed what git goes by */
+	__u64 touched;		/* LH_TOUCHED_* */
 	struct lh_wild wild[LH_WILD_MAX];
 	__u64 bloom[LH_BLOOM_WORDS];	/* of the roots' inode addresses */
 };

@@ -374,39 +374,41 @@ static __always_inline __u64 git_word(__u64 dentry)
 static __noinline int touch(struct lh_session *s, struct lh_ask *q)
 {
 	__u64 d = q->at.dentry, inode = q->inode, word, above;
+	bool file, rest;
 
-	if (s->touched)
+	if (s->touched == (LH_TOUCHED | LH_TOUCHED_INSIDE))
 		return 0;
 	word = git_word(d);
 	above = git_word((__u64)LH_READ_AS(struct dentry, d, d_parent));
-	if (GIT_IS(word, 48, 'c', 'o', 'n', 'f', 'i', 'g', 0, 0) ||
+	file = inode && (LH_READ_AS(struct inode, inode, i_mode) & S_IFMT) ==
+		S_IFREG;
+	rest = GIT_IS(word, 64, 'c', 'o', 'm', 'm', 'o', 'n', 'd', 'i') ||
+	       GIT_IS(word, 64, 'a', 't', 't', 'r', 'i', 'b', 'u', 't') ||
+	       GIT_IS(above, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0) ||
+	       name_may_fold(d) ||
+	       (file && LH_READ_AS(struct inode, inode, i_nlink) > 1);
+	/* Of a map of it in memory no time tells, on some file systems. */
+	if (file && q->op == LH_OP_OPEN &&
+	    LH_READ_AS(struct inode, inode, i_size) &&
+	    (rest || GIT_IS(word, 56, 'c', 'o', 'n', 'f', 'i', 'g', 0, 0) ||
+	     GIT_IS(word, 64, 'c', 'o', 'n', 'f', 'i', 'g', '.', 'w')))
+		s->touched = LH_TOUCHED | LH_TOUCHED_INSIDE;
+	if (rest ||
+	    GIT_IS(word, 48, 'c', 'o', 'n', 'f', 'i', 'g', 0, 0) ||
 	    GIT_IS(word, 40, 'h', 'e', 'a', 'd', 0, 0, 0, 0) ||
 	    GIT_IS(word, 40, '.', 'g', 'i', 't', 0, 0, 0, 0) ||
-	    GIT_IS(word, 64, 'c', 'o', 'm', 'm', 'o', 'n', 'd', 'i') ||
-	    GIT_IS(word, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0) ||
-	    GIT_IS(above, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0) ||
-	    name_may_fold(d) ||
-	    (inode && LH_READ_AS(struct inode, inode, i_nlink) > 1 &&
-	     (LH_READ_AS(struct inode, inode, i_mode) & S_IFMT) == S_IFREG))
-		s->touched = 1;
+	    GIT_IS(word, 48, 'h', 'o', 'o', 'k', 's', 0, 0, 0))
+		s->touched |= LH_TOUCHED;
 	return 0;
 }
 
-__noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
+static __always_inline __u32 judge(struct lh_label *l, struct lh_ask *q,
+				   struct lh_stride *c)
 {
-	struct lh_stride c = { .l = l };
 	struct lh_walk *w;
-	__u32 slot, verdict;
+	__u32 verdict;
 	bool alone;
 
-	if (!l || !q)
-		return LH_WHY_INTERNAL;
-	slot = l->slot;
-	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
-	if (!c.s)
-		return LH_WHY_INTERNAL;
-	if (q->access & LH_CHANGES)
-		touch(c.s, q);
 	verdict = lh_special(l, q);
 	if (verdict & LH_SPECIAL_DECIDED)
 		return verdict & 0xffff;
@@ -417,9 +419,9 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	w->start_dentry = q->at.dentry;
 	w->start_mnt = q->at.mnt;
 	w->layer = LAYER_NONE;
-	walk_run(w, &c);
+	walk_run(w, c);
 	w->rights = w->trail.rights;
-	verdict = walk_verdict(w, q, c.s->top);
+	verdict = walk_verdict(w, q, c->s->top);
 	if ((verdict & 0xffff) != LH_WHY_ALLOW || q->magic != OVERLAY_MAGIC ||
 	    !q->at.mnt)
 		return verdict;
@@ -430,13 +432,30 @@ __noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
 	if (alone || q->inode) {
 		if (!alone)	/* else judged in the layer that is changed */
 			q->access = LH_STAT;
-		verdict = judge_each(w, &c, q);
+		verdict = judge_each(w, c, q);
 		q->access = w->access;
 		if (alone || (verdict & 0xffff) != LH_WHY_ALLOW)
 			return verdict;
 	}
 	w->layer = LAYER_ABOVE;
 	w->start_dentry = q->at.dentry;
-	walk_run(w, &c);
-	return walk_verdict(w, q, c.s->top);
+	walk_run(w, c);
+	return walk_verdict(w, q, c->s->top);
+}
+
+__noinline __u32 lh_judge(struct lh_label *l, struct lh_ask *q)
+{
+	struct lh_stride c = { .l = l };
+	__u32 slot, verdict;
+
+	if (!l || !q)
+		return LH_WHY_INTERNAL;
+	slot = l->slot;
+	c.s = bpf_map_lookup_elem(&lh_sessions, &slot);
+	if (!c.s)
+		return LH_WHY_INTERNAL;
+	verdict = judge(l, q, &c);
+	if ((q->access & LH_CHANGES) && (verdict & 0xffff) == LH_WHY_ALLOW)
+		touch(c.s, q);
+	return verdict;
 }

@@ -372,7 +372,7 @@ static void made_of(struct engine *en, unsigned int slot, struct engine_made *m)
 	};
 }
 
-bool engine_touched(struct engine *en, const struct engine_session *s)
+uint64_t engine_touched(struct engine *en, const struct engine_session *s)
 {
 	return en->slots[s->slot].touched;
 }

@@ -96,8 +96,8 @@ struct engine_made {
 
 void engine_made(struct engine *en, const struct engine_session *s,
 		 struct engine_made *m);
-/* May it have changed what git goes by? hostgit.h */
-bool engine_touched(struct engine *en, const struct engine_session *s);
+/* LH_TOUCHED_*: may it have changed what git goes by? */
+uint64_t engine_touched(struct engine *en, const struct engine_session *s);
 /* Refuse and kill from now on. */
 void engine_kill(struct engine *en, const struct engine_session *s);
 /* Counters of the session: denials so far, and how many left no record. */

@@ -7,21 +7,18 @@
  * changed since is known by the time that the kernel stamps on it.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include <linux/openat2.h>
 
 #include "cleanup.h"
 #include "hostexec-inner.h"
@@ -39,13 +36,16 @@ struct git_walk {
 	char **dir;
 	size_t count, room, bytes;
 	unsigned int entries;
-	dev_t dev;
+	dev_t dev;		/* of the directory that is looked into */
+	bool inside;		/* LH_TOUCHED_INSIDE */
+	bool untimed;		/* there may be a change that no time tells */
 	bool full;
 };
 
 /* What a directory has of what makes it git's. */
 struct git_signs {
-	bool head, config, common, refs, hooks;
+	bool head, config, common, refs, objects, hooks, info;
+	bool wide;		/* or something that may fold to these */
 };
 
 static bool older(const struct timespec *a, const struct timespec *b)
@@ -54,25 +54,10 @@ static bool older(const struct timespec *a, const struct timespec *b)
 	       (a->tv_sec == b->tv_sec && a->tv_nsec < b->tv_nsec);
 }
 
-static int open_below(const struct place *top, const char *path, int flags)
-{
-	struct open_how how = {
-		.flags = O_CLOEXEC | flags,
-		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
-	};
-	int fd, tries = 0;
-
-	do	/* EAGAIN: something was renamed meanwhile */
-		fd = syscall(SYS_openat2, top->fd, *path ? path : ".", &how,
-			     sizeof(how));
-	while (fd < 0 && errno == EAGAIN && ++tries < 32);
-	return fd < 0 ? -errno : fd;
-}
-
 static int look_at(const struct place *top, const char *path, int flags,
 		   struct statx *x)
 {
-	_cleanup_close_ int fd = open_below(top, path, O_PATH | flags);
+	_cleanup_close_ int fd = look_open(top->fd, path, O_PATH | flags);
 
 	if (fd < 0)
 		return fd;
@@ -80,15 +65,14 @@ static int look_at(const struct place *top, const char *path, int flags,
 		     STATX_BASIC_STATS | STATX_BTIME, x) ? -errno : 0;
 }
 
-/* To read: a file of at most @most bytes, and nothing that waits or acts. */
-static int open_file(const struct place *top, const char *path, uint64_t most)
+int hostexec_open(const struct place *top, const char *path, uint64_t most)
 {
 	struct statx x;
 	int r = look_at(top, path, 0, &x);
 
 	if (!r && (!S_ISREG(x.stx_mode) || x.stx_size > most))
 		r = -EFBIG;
-	return r ? r : open_below(top, path,
+	return r ? r : look_open(top->fd, path,
 				  O_RDONLY | O_NONBLOCK | O_NOCTTY);
 }
 
@@ -96,7 +80,9 @@ static bool stamped(const struct git_walk *w, const struct statx_timestamp *t)
 {
 	struct timespec at = { t->tv_sec, t->tv_nsec };
 
-	return !older(&at, &w->since);
+	/* Some file systems know whole seconds alone. */
+	return !older(&at, &w->since) ||
+	       (!at.tv_nsec && at.tv_sec == w->since.tv_sec);
 }
 
 static bool is_new(const struct git_walk *w, const struct statx *x)
@@ -137,21 +123,40 @@ static const char *below(struct git_walk *w, const char *dir, const char *name)
 	return s ? s : "";
 }
 
+static void unseen(struct git_walk *w, const char *dir)
+{
+	if (w->h->unseen_count < UNSEEN_MAX)
+		hostexec_unseen(w->h, absolute(w, dir));
+}
+
 static void tell(struct git_walk *w, const char *path, const char *kind,
 		 bool made)
 {
+	if (w->h->change_count == CHANGES_MAX) {
+		w->h->more++;
+		return;
+	}
 	hostexec_change(w->h, (struct change){
 		.path = absolute(w, path), .kind = kind, .by_time = true,
 		.change = made ? CREATED : MODIFIED, .count = 1,
 	});
 }
 
-/* "../..", as each worktree of a repository has it. */
-static bool is_plain_common(const struct git_walk *w, const char *path)
+/* "../..", as each worktree of a repository has it in worktrees/NAME. */
+static bool is_plain_common(const struct git_walk *w, const char *dir,
+			    const char *path)
 {
-	_cleanup_close_ int fd = open_file(w->top, path, 6);
+	static const char above[] = "/worktrees";
+	const char *name = strrchr(dir, '/');
+	_cleanup_close_ int fd = -1;
 	char text[8];
 
+	/* What is named .git is found from beside it. */
+	if (!name || name - dir < (ptrdiff_t)sizeof(above) - 1 ||
+	    strncmp(name - sizeof(above) + 1, above, sizeof(above) - 1) ||
+	    !strcasecmp(name + 1, ".git"))
+		return false;
+	fd = hostexec_open(w->top, path, 6);
 	return fd >= 0 && read(fd, text, sizeof(text)) == 6 &&
 	       !memcmp(text, "../..\n", 6);
 }
@@ -163,36 +168,54 @@ static bool ends(const char *name, const char *tail)
 	return n >= k && !strcmp(name + n - k, tail);
 }
 
-/* Hooks that changed; or the directory itself, where it was put there. */
-static void look_at_hooks(struct git_walk *w, const char *dir, bool made)
+/* It may not be listed; what lies in it may be run or written all the same. */
+static void closed(struct git_walk *w, const char *dir)
+{
+	struct statx x;
+
+	if ((!look_at(w->top, dir, O_NOFOLLOW, &x) &&
+	     stamped(w, &x.stx_ctime)) ||
+	    !look_at(w->top, below(w, dir, "."), 0, &x))
+		unseen(w, dir);
+}
+
+/*
+ * Hooks that changed; or the directory itself, where it was put there, or with
+ * @given was made that of a repository.
+ */
+static void look_at_hooks(struct git_walk *w, const char *dir, bool made,
+			  bool given)
 {
 	const char *hooks = below(w, dir, "hooks");
-	int fd = open_below(w->top, hooks, O_RDONLY | O_DIRECTORY);
+	int fd = look_open(w->top->fd, hooks, O_RDONLY | O_DIRECTORY);
 	_cleanup_dir_ DIR *d = fd < 0 ? NULL : fdopendir(fd);
 	unsigned int told = 0, any = 0;
+	char path[PATH_MAX + NAME_MAX];
 	struct dirent *ent;
 
+	if (fd == -EACCES)
+		closed(w, hooks);
 	if (fd >= 0 && !d)
 		close(fd);
-	while (d && (ent = readdir(d)) && !w->h->error) {
-		const char *path;
-
+	while (d && !w->full && !w->h->error && (ent = readdir(d))) {
+		/* A link may lead many repositories to the same ones. */
+		w->full = ++w->entries > ENTRIES_MAX;
 		if (*ent->d_name == '.' || ends(ent->d_name, ".sample"))
 			continue;
 		any++;
-		path = below(w, hooks, ent->d_name);
+		snprintf(path, sizeof(path), "%s/%s", hooks, ent->d_name);
 		if (!changed(w, path))
 			continue;
 		tell(w, path, "hooks", made);
 		told++;
 	}
-	if (any && !told && changed(w, hooks))
+	if (any && !told && (given || changed(w, hooks)))
 		tell(w, hooks, "hooks", made);
 }
 
 /*
- * It looks like a git directory. A configuration that lay there before, and is
- * now made that of a repository by what else is new, counts as changed.
+ * It looks like a git directory. What lay there before, and is now made that
+ * of a repository by what else is new, counts as changed.
  */
 static void look_at_git(struct git_walk *w, const char *dir,
 			const struct statx *x, const struct git_signs *s)
@@ -200,24 +223,29 @@ static void look_at_git(struct git_walk *w, const char *dir,
 	static const char *const names[] = {
 		"config", "config.worktree", "info/attributes", "commondir",
 	};
-	bool made = is_new(w, x);
+	bool held = w->top->repository && !strcmp(dir, ".git");
+	bool made = is_new(w, x), given;
 	size_t i;
 
+	if (w->untimed && !held)
+		unseen(w, dir);
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *path = below(w, dir, names[i]);
 
 		if (!changed(w, path))
 			continue;
-		if (!strcmp(names[i], "commondir") && is_plain_common(w, path))
+		if (!strcmp(names[i], "commondir") &&
+		    is_plain_common(w, dir, path))
 			continue;
 		tell(w, path, "git", made);
 	}
-	if (s->config && !(w->top->repository && !strcmp(dir, ".git")) &&
-	    changed(w, below(w, dir, "HEAD")) &&
-	    changed(w, below(w, dir, "refs")))
+	/* One without a HEAD is that of others, which lead to it. */
+	given = !held && changed(w, below(w, dir, "refs")) &&
+		(s->head ? changed(w, below(w, dir, "HEAD")) : s->objects);
+	if (s->config && given)
 		tell(w, below(w, dir, "config"), "git", made);
 	if (s->hooks)
-		look_at_hooks(w, dir, made);
+		look_at_hooks(w, dir, made, given);
 }
 
 static void push(struct git_walk *w, const char *dir, const char *name)
@@ -227,7 +255,7 @@ static void push(struct git_walk *w, const char *dir, const char *name)
 	char **list;
 
 	if (len >= PATH_MAX) {	/* there git does not get either */
-		hostexec_unseen(w->h, absolute(w, dir));
+		unseen(w, dir);
 		return;
 	}
 	if (w->bytes + len > PATHS_MAX) {
@@ -265,34 +293,130 @@ static void sign(struct git_signs *s, const char *name)
 	s->common |= !strcasecmp(name, "commondir") ||
 		     !strcasecmp(name, "config.worktree");
 	s->refs |= !strcasecmp(name, "refs");
+	s->objects |= !strcasecmp(name, "objects");
 	s->hooks |= !strcasecmp(name, "hooks");
+	s->info |= !strcasecmp(name, "info");
+	for (; *name && !s->wide; name++)
+		s->wide = (unsigned char)*name >= 0x80;
 }
 
-/* Of those that are no files, or where a look may mount something. */
-static bool is_foreign(const struct git_walk *w, int fd)
+/* What a directory that folds names has by them, however they are spelt. */
+static void sign_folded(struct git_walk *w, const char *dir,
+			struct git_signs *s)
+{
+	static const char *const names[] = {
+		"HEAD", "config", "commondir", "refs", "objects", "hooks",
+		"info",
+	};
+	struct statx x;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!look_at(w->top, below(w, dir, names[i]), O_NOFOLLOW, &x))
+			sign(s, names[i]);
+}
+
+/* A file that leads to a repository. */
+static void look_at_link(struct git_walk *w, const char *path)
+{
+	struct statx x;
+
+	if (!look_at(w->top, path, O_NOFOLLOW, &x) &&
+	    !S_ISDIR(x.stx_mode) && changed(w, path))
+		tell(w, path, "git", is_new(w, &x));
+}
+
+/* Or half of one. It needs no configuration to have hooks. */
+static bool is_git(const struct git_signs *s)
+{
+	if (s->config || s->common)
+		return s->head || s->refs;
+	return (s->hooks || s->info) && s->refs && s->objects;
+}
+
+static int64_t nanoseconds(const struct timespec *to,
+			   const struct timespec *from)
+{
+	return (to->tv_sec - from->tv_sec) * INT64_C(1000000000) +
+	       to->tv_nsec - from->tv_nsec;
+}
+
+/*
+ * When the session began, as the file system stamps it: its clock may not be
+ * ours, or be coarse. A clock that was set back meanwhile says less.
+ */
+static struct timespec started(const struct hostexec *h,
+			       const struct statfs *fs)
+{
+	struct timespec now, boot, since = h->real;
+	int64_t back;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	back = nanoseconds(&boot, &h->boot) - nanoseconds(&now, &h->real);
+	if (back > CLOCK_SLACK)
+		since.tv_sec -= back / 1000000000 + 1;
+	switch ((unsigned int)fs->f_type) {
+	case FUSE_SUPER_MAGIC:
+	case V9FS_MAGIC:
+	case NFS_SUPER_MAGIC:
+	case SMB2_SUPER_MAGIC:
+	case CEPH_SUPER_MAGIC:
+	case CIFS_SUPER_MAGIC:
+		since.tv_sec -= 60;
+		break;
+	case MSDOS_SUPER_MAGIC:
+	case EXFAT_SUPER_MAGIC:
+		since.tv_sec -= 2;
+		break;
+	}
+	return since;
+}
+
+/*
+ * On FAT whoever writes sets the time of a change; what is written into a map
+ * of a file that lies in memory alone, or in an overlay of such, leaves none.
+ */
+static bool is_untimed(const struct statfs *fs, bool inside)
+{
+	switch ((unsigned int)fs->f_type) {
+	case MSDOS_SUPER_MAGIC:
+		return true;
+	case TMPFS_MAGIC:
+	case RAMFS_MAGIC:
+	case OVERLAYFS_SUPER_MAGIC:
+		return inside;
+	}
+	return false;
+}
+
+/*
+ * Is it of those that are no files, or where a look may mount something? Each
+ * file system has a clock of its own.
+ */
+static bool is_foreign(struct git_walk *w, int fd)
 {
 	struct statfs fs;
 	struct stat st;
 
-	if (fstat(fd, &st) || st.st_dev == w->dev)
+	if (fstat(fd, &st))
+		return true;
+	if (st.st_dev == w->dev)
 		return false;
-	return fstatfs(fd, &fs) || fs.f_type == PROC_SUPER_MAGIC ||
-	       fs.f_type == SYSFS_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC ||
-	       fs.f_type == AUTOFS_SUPER_MAGIC;
-}
-
-/* What may not be read was so before, unless a session had it so. */
-static void closed(struct git_walk *w, const char *dir)
-{
-	struct statx x;
-
-	if (!look_at(w->top, dir, O_NOFOLLOW, &x) && stamped(w, &x.stx_ctime))
-		hostexec_unseen(w->h, absolute(w, dir));
+	if (fstatfs(fd, &fs) || fs.f_type == PROC_SUPER_MAGIC ||
+	    fs.f_type == SYSFS_MAGIC || fs.f_type == CGROUP2_SUPER_MAGIC ||
+	    fs.f_type == AUTOFS_SUPER_MAGIC)
+		return true;
+	w->dev = st.st_dev;
+	w->since = started(w->h, &fs);
+	w->untimed = is_untimed(&fs, w->inside);
+	return false;
 }
 
 static void look_into(struct git_walk *w, const char *dir)
 {
-	int fd = open_below(w->top, dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+	int fd = look_open(w->top->fd, dir,
+			   O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 	struct git_signs s = { 0 };
 	_cleanup_dir_ DIR *d = NULL;
 	struct dirent *ent;
@@ -312,76 +436,31 @@ static void look_into(struct git_walk *w, const char *dir)
 			continue;
 		w->full = w->full || ++w->entries > ENTRIES_MAX;
 		sign(&s, ent->d_name);
-		if (is_directory(fd, ent)) {
+		if (is_directory(fd, ent))
 			push(w, dir, ent->d_name);
-		} else if (!strcasecmp(ent->d_name, ".git")) {
-			const char *path = below(w, dir, ent->d_name);
-
-			if (changed(w, path))
-				tell(w, path, "git",
-				     !look_at(w->top, path, O_NOFOLLOW, &x) &&
-				     is_new(w, &x));
-		}
+		else if (!strcasecmp(ent->d_name, ".git"))
+			look_at_link(w, below(w, dir, ent->d_name));
 	}
-	if ((s.config || s.common) && (s.head || s.refs) &&
-	    !look_at(w->top, dir, 0, &x))
+	if (s.wide) {
+		sign_folded(w, dir, &s);
+		look_at_link(w, below(w, dir, ".git"));
+	}
+	if (!is_git(&s) || look_at(w->top, dir, 0, &x))
+		return;
+	if (look_at(w->top, below(w, dir, "."), 0, &x) == -EACCES)
+		unseen(w, dir);	/* it may be listed, and no more */
+	else
 		look_at_git(w, dir, &x, &s);
 }
 
-static int64_t nanoseconds(const struct timespec *to,
-			   const struct timespec *from)
-{
-	return (to->tv_sec - from->tv_sec) * INT64_C(1000000000) +
-	       to->tv_nsec - from->tv_nsec;
-}
-
-/*
- * When the session began, as the file system stamps it: its clock may not be
- * ours, or be coarse. A clock that was set back meanwhile says less.
- */
-static struct timespec started(const struct hostexec *h,
-			       const struct place *top)
-{
-	struct timespec now, boot, since = h->real;
-	struct statfs fs;
-	int64_t back;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	back = nanoseconds(&boot, &h->boot) - nanoseconds(&now, &h->real);
-	if (back > CLOCK_SLACK)
-		since.tv_sec -= back / 1000000000 + 1;
-	if (fstatfs(top->fd, &fs))
-		return since;
-	switch ((unsigned int)fs.f_type) {
-	case FUSE_SUPER_MAGIC:
-	case V9FS_MAGIC:
-	case NFS_SUPER_MAGIC:
-	case SMB2_SUPER_MAGIC:
-	case CEPH_SUPER_MAGIC:
-	case CIFS_SUPER_MAGIC:
-		since.tv_sec -= 60;
-		break;
-	case MSDOS_SUPER_MAGIC:
-	case EXFAT_SUPER_MAGIC:
-		since.tv_sec -= 2;
-		break;
-	}
-	return since;
-}
-
 static unsigned int look_below(struct hostexec *h, const struct place *top,
-			       unsigned int entries)
+			       bool inside, unsigned int entries)
 {
 	struct git_walk w = {
-		.h = h, .top = top, .entries = entries,
-		.since = started(h, top),
+		.h = h, .top = top, .inside = inside, .entries = entries,
 	};
-	struct stat st;
 	size_t i;
 
-	if (!fstat(top->fd, &st))
-		w.dev = st.st_dev;
 	push(&w, "", "");
 	for (i = 0; i < w.count && !w.full && !h->error; i++)
 		look_into(&w, w.dir[i]);
@@ -392,14 +471,14 @@ static unsigned int look_below(struct hostexec *h, const struct place *top,
 	return w.entries;
 }
 
-void hostexec_git_end(struct hostexec *h)
+void hostexec_git_end(struct hostexec *h, bool inside)
 {
 	unsigned int entries = 0;
 	uint32_t i;
 
 	for (i = 0; i < h->place_count && !h->error; i++)
 		if (h->place[i].root)
-			entries = look_below(h, &h->place[i], entries);
+			entries = look_below(h, &h->place[i], inside, entries);
 }
 
 void hostexec_git_begin(struct hostexec *h)
@@ -412,56 +491,4 @@ void hostexec_git_begin(struct hostexec *h)
 	for (i = 0; i < h->place_count; i++)
 		h->place[i].repository = h->place[i].root &&
 			!look_at(&h->place[i], ".git/HEAD", O_NOFOLLOW, &x);
-}
-
-/* The value of a line "hooksPath = VALUE", in a buffer; NULL: another line. */
-static char *hooks_value(char *line)
-{
-	static const char key[] = "hookspath";
-	char *end;
-
-	line += strspn(line, " \t");
-	if (strncasecmp(line, key, sizeof(key) - 1))
-		return NULL;
-	line += sizeof(key) - 1;
-	line += strspn(line, " \t");
-	if (*line++ != '=')
-		return NULL;
-	line += strspn(line, " \t\"");
-	for (end = line + strlen(line);
-	     end > line && (isspace((unsigned char)end[-1]) || end[-1] == '"' ||
-			    end[-1] == '/');)
-		*--end = 0;
-	return line;
-}
-
-char *hostexec_git_hooks(const struct place *top)
-{
-	int fd = open_file(top, ".git/config", LOOK_FILE_MAX);
-	_cleanup_file_ FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
-	_cleanup_free_ char *line = NULL, *last = NULL;
-	size_t room = 0, n = strlen(top->path);
-	char *value;
-
-	if (fd >= 0 && !f)
-		close(fd);
-	while (f && getline(&line, &room, f) > 0) {
-		value = hooks_value(line);
-		if (!value)
-			continue;
-		free(last);	/* the last one holds */
-		last = strdup(value);
-	}
-	if (!last)
-		return NULL;
-	value = last;
-	if (*value == '/') {
-		if (strncmp(value, top->path, n) || value[n] != '/')
-			return NULL;
-		value += n + 1;
-	}
-	while (!strncmp(value, "./", 2))
-		value += 2;
-	return *value && strcmp(value, ".") && strncmp(value, "..", 2) ?
-		strdup(value) : NULL;
 }

@@ -61,6 +61,8 @@ void hostexec_change(struct hostexec *h, struct change c);
 /* @path, absolute: what changed in it is not known. Kept as it is. */
 void hostexec_unseen(struct hostexec *h, const char *path);
 
+/* To read: a file of at most @most bytes, and nothing that waits or acts. */
+int hostexec_open(const struct place *top, const char *path, uint64_t most);
 /* Note the clocks, and what is a repository already. */
 void hostexec_git_begin(struct hostexec *h);
 /*
@@ -68,7 +70,7 @@ void hostexec_git_begin(struct hostexec *h);
  * NULL: it does not, or elsewhere. Freed by the caller.
  */
 char *hostexec_git_hooks(const struct place *top);
-/* What the host's git would obey, of what changed since. */
-void hostexec_git_end(struct hostexec *h);
+/* What the host's git would obey, of what changed since; @inside a file too. */
+void hostexec_git_end(struct hostexec *h, bool inside);
 
 #endif

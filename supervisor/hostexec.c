@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../bpf/abi.h"
 #include "../policy-compiler/data.h"
 #include "cleanup.h"
 #include "hostexec-inner.h"
@@ -141,6 +142,8 @@ static void seek_git(struct hostexec *h, const char *root)
 	if (place == PLACES_MAX)
 		return;
 	h->place[place].root = true;
+	/* Held; but a hook may be a link to what is not. */
+	add_name(h, place, ".git/hooks", &hooks);
 	path = hostexec_git_hooks(&h->place[place]);
 	if (path)
 		add_name(h, place, path, &hooks);
@@ -353,7 +356,8 @@ static void compare(struct hostexec *h)
 	}
 }
 
-void hostexec_end(struct hostexec *h, const struct identity *id, bool git)
+void hostexec_end(struct hostexec *h, const struct identity *id,
+		  uint64_t touched)
 {
 	if (!h || h->error)
 		return;
@@ -363,8 +367,8 @@ void hostexec_end(struct hostexec *h, const struct identity *id, bool git)
 	}
 	take(h, &h->after);
 	compare(h);
-	if (git)
-		hostexec_git_end(h);
+	if (touched)
+		hostexec_git_end(h, touched & LH_TOUCHED_INSIDE);
 	become_self(id);
 	h->ended = true;
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "identity.h"
 #include "writer.h"
@@ -23,10 +24,11 @@ struct hostexec *hostexec_begin(const struct identity *id,
 				char *const *roots, size_t count,
 				const char *skip);
 /*
- * Look again, once nothing of the session lives; with @git, for all that the
- * host's git would obey too. @h may be NULL.
+ * Look again, once nothing of the session lives; where it @touched that,
+ * LH_TOUCHED_*, for all that the host's git would obey too. @h may be NULL.
  */
-void hostexec_end(struct hostexec *h, const struct identity *id, bool git);
+void hostexec_end(struct hostexec *h, const struct identity *id,
+		  uint64_t touched);
 void hostexec_free(struct hostexec *h);
 
 /* The members host_exec_* of the result; null without a comparison. */

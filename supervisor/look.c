@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,18 +33,43 @@ struct eye {
 	struct budget left;
 };
 
-static int open_below(int dir, const char *path, int flags)
+static int open_beneath(int dir, const char *path, int flags)
 {
 	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC | flags,
+		.flags = O_CLOEXEC | flags,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
 	};
 	int fd, tries = 0;
 
 	do	/* EAGAIN: something was renamed meanwhile */
-		fd = syscall(SYS_openat2, dir, path, &how, sizeof(how));
+		fd = syscall(SYS_openat2, dir, *path ? path : ".", &how,
+			     sizeof(how));
 	while (fd < 0 && errno == EAGAIN && ++tries < 32);
 	return fd < 0 ? -errno : fd;
+}
+
+/* An absolute link may lead back to below the directory. */
+static int open_absolute(int dir, const char *path, int flags)
+{
+	_cleanup_close_ int fd = open_beneath(dir, path, O_PATH | O_NOFOLLOW);
+	char self[32], top[PATH_MAX], to[PATH_MAX];
+	ssize_t n, len;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", dir);
+	n = readlink(self, top, sizeof(top));
+	len = fd < 0 ? -1 : readlinkat(fd, "", to, sizeof(to) - 1);
+	if (n < 0 || len <= n || memcmp(to, top, n) || to[n] != '/')
+		return -EXDEV;
+	to[len] = 0;
+	return open_beneath(dir, to + n + 1, flags);
+}
+
+int look_open(int dir, const char *path, int flags)
+{
+	int fd = open_beneath(dir, path, flags);
+
+	return fd == -EXDEV && !(flags & O_NOFOLLOW) ?
+		open_absolute(dir, path, flags) : fd;
 }
 
 static struct view *new_view(struct eye *eye, const char *path)
@@ -193,7 +219,7 @@ static void look_into(struct eye *eye, size_t view, int fd, int depth)
 /* What the link leads to: a file's content, or the entries of a directory. */
 static void look_behind(struct eye *eye, const char *path, int depth)
 {
-	_cleanup_close_ int fd = open_below(eye->dir, path, 0);
+	_cleanup_close_ int fd = look_open(eye->dir, path, O_PATH);
 	struct view *v;
 	struct stat st;
 
@@ -214,7 +240,7 @@ static void look_behind(struct eye *eye, const char *path, int depth)
 
 static void look_at(struct eye *eye, const char *path, int depth)
 {
-	_cleanup_close_ int fd = open_below(eye->dir, path, O_NOFOLLOW);
+	_cleanup_close_ int fd = look_open(eye->dir, path, O_PATH | O_NOFOLLOW);
 	struct view *v;
 	struct stat st;
 
@@ -253,7 +279,7 @@ static void look_above(struct eye *eye, const char *path)
 			eye->p->error = -ENOMEM;
 			return;
 		}
-		fd = open_below(eye->dir, above, O_NOFOLLOW);
+		fd = look_open(eye->dir, above, O_PATH | O_NOFOLLOW);
 		if (fd < 0 || fstat(fd, &st))
 			return;
 		if (!S_ISLNK(st.st_mode))

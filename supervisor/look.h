@@ -46,6 +46,11 @@ struct picture {
 	int error;		/* -ENOMEM: of no use */
 };
 
+/*
+ * Open @path below @dir, and nowhere else, also by an absolute link that leads
+ * there; -errno.
+ */
+int look_open(int dir, const char *path, int flags);
 /* Add what @path, of the directory @dir (O_PATH), is: number @name. */
 void look(struct picture *p, int dir, const char *path, uint32_t name);
 void look_free(struct picture *p);

@@ -492,8 +492,8 @@ int run_follow(struct run *r, struct err *e)
 	if (r->result.status != RESULT_EXITED)
 		flow_put_right(&r->flow);
 	step("handed-over");
-	hostexec_end(r->host_exec, &r->id,
-		     !r->engine || engine_touched(r->engine, &r->es));
+	hostexec_end(r->host_exec, &r->id, !r->engine ? UINT64_MAX :
+		     engine_touched(r->engine, &r->es));
 	r->result.host_exec = r->host_exec;
 	ring_buffer__free(l.ring);
 	return status ? status : exit_status(&r->result);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The kernel types that the programs read, by hand: only the fields that are
- * used, in no particular layout. CO-RE finds each field in the running kernel
- * by name. Names and field types are the kernel's, from 6.1 on; where they
- * changed since, the variants are in bpf/compat.bpf.h.
+ * used. CO-RE finds each of them in the running kernel by name. Names and types
+ * are the kernel's, from 6.1 on; variants of them are in bpf/compat.bpf.h.
  */
 #ifndef __VMLINUX_H__
 #define __VMLINUX_H__
@@ -121,6 +120,7 @@ struct inode {
 	unsigned int i_flags;
 	struct super_block *i_sb;
 	unsigned int i_nlink;
+	long long i_size;
 	struct hlist_head i_dentry;
 	void *i_private;
 };

@@ -216,6 +216,41 @@ TEST_F(hostexec, a_configuration_written_by_another_name_is_told)
 	EXPECT_TRUE(told_by_time(self, "old/.git/config", "git"));
 }
 
+/* By names of their own, and nothing else that has to do with git. */
+TEST_F(hostexec, attributes_and_what_a_hook_leads_to_are_told)
+{
+	old_repository(_metadata, self->w, "old/.git");
+	ASSERT_EQ(0, world_file(self->w, at(self->w, "ws/check"), "x"));
+	ASSERT_EQ(0, symlink("../../check",
+			     at(self->w, "ws/.git/hooks/commit-msg")));
+	ASSERT_EQ(0, mkdir(at(self->w, "ws/old/.git/info"), 0777));
+	ASSERT_EQ(0, chmod(at(self->w, "ws/old/.git/info"), 0777));
+	tick();
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "write", "check", "evil"));
+	EXPECT_EQ(0, ask(&self->s, "write", "old/.git/info/attributes", "x"));
+	end(_metadata, self);
+	EXPECT_TRUE(told(self, ".git/hooks/commit-msg", "modified", "hooks"));
+	EXPECT_TRUE(told_by_time(self, "old/.git/info/attributes", "git"));
+	EXPECT_NE(NULL, strstr(self->result, "\"host_exec_not_compared\":[]"));
+}
+
+/* A map of a file in memory is written without a trace: the world is there. */
+TEST_F(hostexec, what_may_have_changed_without_a_trace_is_said)
+{
+	char want[512];
+
+	old_repository(_metadata, self->w, "old/.git");
+	start(_metadata, self, (struct policy){ 0 }, NULL);
+	EXPECT_EQ(0, ask(&self->s, "mmap", "old/.git/config", "w"));
+	end(_metadata, self);
+	snprintf(want, sizeof(want),
+		 "\"host_exec_not_compared\":[{\"path\":\"%s/ws/old/.git\"}]",
+		 self->w->dir);
+	EXPECT_NE(NULL, strstr(self->result, want))
+		TH_LOG("%s", self->result);
+}
+
 TEST_F(hostexec, nothing_changed_nothing_said)
 {
 	start(_metadata, self, (struct policy){ 0 }, NULL);

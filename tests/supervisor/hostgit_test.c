@@ -147,6 +147,81 @@ TEST_F(hostexec, where_a_repository_has_its_hooks)
 	EXPECT_EQ(NULL, strstr(self->json, "scripts/other"));
 }
 
+/* Of which git needs none to run hooks. */
+TEST_F(hostexec, a_repository_without_a_configuration_has_hooks)
+{
+	const char *r = self->root;
+
+	put(r, "src/hooks/a", "x");
+	put(r, "src/refs/a", "x");
+	tick();
+	begin(self);
+	tick();
+	put(r, "b/HEAD", "ref: refs/heads/main\n");
+	put(r, "b/objects/x", "");
+	put(r, "b/refs/x", "");
+	put(r, "b/hooks/update", "x");
+	put(r, "c/objects/x", "");
+	put(r, "c/refs/x", "");
+	put(r, "c/info/attributes", "* filter=evil\n");
+	/* no repository */
+	put(r, "src/hooks/a", "y");
+	put(r, "src/refs/a", "y");
+	end(self);
+	EXPECT_NE(NULL, strstr(self->json, "/ws/b/hooks/update\""));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/c/info/attributes\""));
+	EXPECT_EQ(NULL, strstr(self->json, "/ws/src"));
+}
+
+/* A repository in two places, by a commondir like that of each worktree. */
+TEST_F(hostexec, what_a_git_directory_shares_is_told)
+{
+	const char *r = self->root;
+
+	put(r, "x/config", "[core]\nfsmonitor = evil\n");
+	put(r, "y/hooks/post-index-change", "x");
+	repository(r, "z/.git");
+	put(r, "z/.git/worktrees/w/HEAD", "x");
+	tick();
+	begin(self);
+	tick();
+	put(r, "x/objects/x", "");
+	put(r, "x/refs/x", "");
+	put(r, "x/a/.git/HEAD", "ref: refs/heads/main\n");
+	put(r, "x/a/.git/commondir", "../..\n");
+	put(r, "y/objects/x", "");
+	put(r, "y/refs/x", "");
+	put(r, "y/worktrees/.git/HEAD", "ref: refs/heads/main\n");
+	put(r, "y/worktrees/.git/commondir", "../..\n");
+	put(r, "z/.git/worktrees/w/commondir", "../..\n");
+	end(self);
+	EXPECT_NE(NULL, strstr(self->json, "/ws/x/config\""));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/x/a/.git/commondir\""));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/y/hooks\""));
+	EXPECT_NE(NULL, strstr(self->json,
+			       "/ws/y/worktrees/.git/commondir\""));
+	EXPECT_EQ(NULL, strstr(self->json, "/ws/z"));
+}
+
+/* A session cannot write .git/hooks; what a link in there leads to it can. */
+TEST_F(hostexec, a_hook_that_is_a_link_is_what_it_leads_to)
+{
+	const char *r = self->root;
+
+	repository(r, ".git");
+	put(r, "scripts/check", "x");
+	put(r, "scripts/other", "x");
+	ASSERT_EQ(0, symlink("../../scripts/check",
+			     in(r, ".git/hooks/pre-commit")));
+	tick();
+	begin(self);
+	put(r, "scripts/check", "y");
+	put(r, "scripts/other", "y");
+	end(self);
+	EXPECT_TRUE(tells(self, ".git/hooks/pre-commit", "modified", "hooks"));
+	EXPECT_EQ(NULL, strstr(self->json, "/ws/scripts"));
+}
+
 /* What nobody can look into is said, where a session had it so. */
 TEST_F(hostexec, what_hides_from_the_look_is_said)
 {
@@ -166,6 +241,14 @@ TEST_F(hostexec, what_hides_from_the_look_is_said)
 	};
 	ASSERT_EQ(0, mkdir(in(r, "closed"), 0700));
 	ASSERT_EQ(0, mkdir(in(r, "shut"), 0755));
+	/* git lists neither, to run what is in there */
+	ASSERT_EQ(0, mkdir(in(r, "through"), 0711));
+	repository(r, "bare.git");
+	put(r, "bare.git/hooks/update", "x");
+	ASSERT_EQ(0, chmod(in(r, "bare.git/hooks"), 0711));
+	/* these can be listed and not looked at */
+	repository(r, "list/.git");
+	ASSERT_EQ(0, chmod(in(r, "list/.git"), 0744));
 	memset(deep, 'd', 250);
 	deep[250] = 0;
 	fd = open(r, O_PATH | O_CLOEXEC);
@@ -185,6 +268,9 @@ TEST_F(hostexec, what_hides_from_the_look_is_said)
 	end(self);
 	EXPECT_NE(NULL, strstr(self->json, "/ws/shut\""));
 	EXPECT_EQ(NULL, strstr(self->json, "/ws/closed"));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/through\""));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/bare.git/hooks\""));
+	EXPECT_NE(NULL, strstr(self->json, "/ws/list/.git\""));
 	EXPECT_NE(NULL, strstr(strstr(self->json, "not_compared"), deep));
 }
 
