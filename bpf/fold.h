@@ -14,6 +14,7 @@
 /* Hashes of what is not known letter by letter. */
 #define LH_HASH_WIDE 0x57494445ULL	/* not ASCII, whatever it is */
 #define LH_HASH_SHORT 0x53484f525421ULL	/* NAME~1: may stand for any */
+					/* and :0061, with uni_xlate */
 
 struct lh_fold {
 	__u32 at, len;		/* read so far, of */
@@ -148,7 +149,7 @@ static __always_inline int lh_fold_step(unsigned char *name, struct lh_fold *f)
 	c = lh_fold_next(name, f);
 	if (c >= 'A' && c <= 'Z')
 		c |= 0x20;
-	if (c == '~')
+	if (c == '~' || c == ':')	/* no other use on FAT */
 		f->tilde = 1;
 	if (c < 0x80) {
 		lh_fold_put(name, f, c);

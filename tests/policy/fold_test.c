@@ -82,6 +82,8 @@ TEST(what_is_not_ascii_is_not_told_apart)
 TEST(a_short_name_may_stand_for_any_where_there_are_such)
 {
 	EXPECT_EQ(LH_HASH_SHORT, entry_fold_hash("GIT~1", 5, FOLDS_SHORT));
+	EXPECT_EQ(LH_HASH_SHORT, entry_fold_hash(":0067it", 7, FOLDS_SHORT));
+	EXPECT_EQ(entry_name_hash(":0067it", 7), fold(":0067it"));
 	EXPECT_EQ(entry_name_hash("git~1", 5), fold("GIT~1"));
 	EXPECT_EQ(fold(".git"), entry_fold_hash(".GIT", 4, FOLDS_SHORT));
 }
