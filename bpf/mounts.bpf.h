@@ -124,7 +124,7 @@ static __always_inline bool mounts_count(const struct mounts_walk *m,
 	       (BPF_CORE_READ(p, mnt.mnt_flags) & MNT_INTERNAL);
 }
 
-/* Has the object a path there? Not looked at: more directories than that. */
+/* Has the object a path there? Farther up than that nobody looks. */
 static __noinline long mounts_cover(__u64 dentry, __u64 mnt)
 {
 	struct vfsmount *v = (struct vfsmount *)mnt;

@@ -3,30 +3,20 @@
 # The conformance rows hold here, and a row that is false is found to be so.
 set -u
 
-top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/workloads/tap.sh
+. "$(dirname "$0")/../workloads/tap.sh"
 tmp=$(mktemp -d /tmp/conform.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT
 ip link set lo up
-n=0 failed=0
-export CONFORM_USER=lh-test
+export B CONFORM_USER=lh-test
 
-ok()
-{
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		failed=1
-	fi
-}
-
-for rows in "$top"/tests/conformance/*.rows; do
+for rows in tests/conformance/*.rows; do
 	"$B/tests/conformance/conform" "$rows" >"$tmp/out" 2>"$tmp/said"
-	ok $? "$(basename "$rows")"
-	grep -v '"conforms"' "$tmp/out" | sed 's/^/# /'
+	status=$?
+	grep -v '"conforms"' "$tmp/out" >"$tmp/why"
+	result $status "${rows##*/}" "$tmp/why" "$tmp/said"
 	[ -s "$tmp/out" ]
-	ok $? 'it has rows'
+	result $? 'it has rows'
 done
 
 cat >"$tmp/false.rows" <<'END'
@@ -53,7 +43,7 @@ row conforms: a truth among them
 END
 "$B/tests/conformance/conform" "$tmp/false.rows" >"$tmp/out" 2>"$tmp/said"
 [ $? = 1 ]
-ok $? 'false rows fail'
+result $? 'false rows fail' "$tmp/said"
 python3 - "$tmp/out" <<'END'
 import json
 import sys
@@ -63,10 +53,9 @@ for r in wrong:
     print("#", r)
 sys.exit(len(rows) != 6 or bool(wrong))
 END
-ok $? 'each with the verdict that it deserves'
+result $? 'each with the verdict that it deserves'
 echo "in works open x r" >"$tmp/bad.rows"
 "$B/tests/conformance/conform" "$tmp/bad.rows" >"$tmp/out" 2>"$tmp/said"
 [ $? = 2 ] && grep -q 'bad.rows:1: a step before any row' "$tmp/said"
-ok $? 'what makes no sense is said with its place'
+result $? 'what makes no sense is said with its place'
 echo "1..$n"
-exit $failed

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +13,7 @@
 
 #include "kselftest_harness.h"
 #include "session.h"
+#include "../tick.h"
 
 FIXTURE(hostexec) {
 	struct world *w;
@@ -118,19 +118,6 @@ static bool told_by_time(FIXTURE_DATA(hostexec) *self, const char *path,
 		return true;
 	fprintf(stderr, "# %s: %s", path, self->result);
 	return false;
-}
-
-/* Until what is written is stamped later than what was. */
-static void tick(void)
-{
-	struct timespec was, now;
-
-	clock_gettime(CLOCK_REALTIME, &was);
-	do {
-		sched_yield();
-		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	} while (now.tv_sec < was.tv_sec ||
-		 (now.tv_sec == was.tv_sec && now.tv_nsec <= was.tv_nsec));
 }
 
 static void old_repository(struct __test_metadata *_metadata, struct world *w,

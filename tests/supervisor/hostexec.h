@@ -8,14 +8,13 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../../supervisor/hostexec.h"
+#include "../tick.h"
 #include "kselftest_harness.h"
 
 FIXTURE(hostexec) {
@@ -69,19 +68,6 @@ static void put(const char *root, const char *path, const char *text)
 
 	if (!f || fputs(text, f) < 0 || fclose(f))
 		abort();
-}
-
-/* Until what is written is stamped later than what was. */
-static void tick(void)
-{
-	struct timespec was, now;
-
-	clock_gettime(CLOCK_REALTIME, &was);
-	do {
-		sched_yield();
-		clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	} while (now.tv_sec < was.tv_sec ||
-		 (now.tv_sec == was.tv_sec && now.tv_nsec <= was.tv_nsec));
 }
 
 static void begin_at(FIXTURE_DATA(hostexec) *self, char *root, char *skip)
