@@ -2,6 +2,7 @@
 """Supervisor, keeper or the command's process gets a signal at one step after
 the other: fault.t runs each of these, with FAULTS, a build that can, the place
 for a run, and how it is started."""
+import errno
 import json
 import os
 import re
@@ -31,8 +32,11 @@ def read(path):
     try:
         with open(path, encoding="utf-8") as f:
             return f.read()
-    except (FileNotFoundError, ProcessLookupError):
-        return None     # also a process that ends while it is looked at
+    except OSError as e:
+        # Also a process that ends, or a cgroup that goes, while it is read.
+        if e.errno not in (errno.ENOENT, errno.ESRCH, errno.ENODEV):
+            raise
+        return None
 
 
 def until(what, words):
