@@ -1,90 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * conform FILE...: plays rows of what the policy language promises, on the
- * kernel that runs, and prints a line of JSON for each: its verdict, and the
- * step that decided it. The format of FILE: README, "Conformance".
+ * conform [--row GROUP/ROW]... [--off PROGRAM]... [--strict PROGRAM]... FILE...
+ * plays rows of what the policy language promises, on the kernel that runs, and
+ * prints a line of JSON for each: its verdict, and the step that decided it.
+ * The format of FILE: lh-conform(1). For a mutation run, those rows alone,
+ * without that program of the engine, or with one more at its hook which
+ * refuses sessions all.
  */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <yajl/yajl_gen.h>
 
-#include "../lsm/session.h"
-
-#define WORDS 24
-#define GONE_MS 10000
+#include "mutate.h"
+#include "play.h"
 
 /* All of it happens in a directory of its own. */
 extern const bool world_is_apart;
 const bool world_is_apart = true;
 
-/* From what is said about a row the first of these wins. */
-enum verdict { ESCAPED, OVERREFUSED, CONTRADICTION, NOT_MEASURED,
-	       NOT_APPLICABLE, CONFORMS };
-
 static const char *const verdicts[] = {
 	"escaped", "overrefused", "contradiction", "not_measured",
 	"not_applicable", "conforms",
 };
-
-struct play {
-	struct world *w;
-	struct session in, other, host;
-	bool on;		/* both sessions live */
-	char *policy;
-	char cannot[512];	/* why no session starts here */
-	char group[32];
-
-	char row[48], promise[256];
-	enum verdict verdict;
-	char decided[512], why[512];
-	bool quiet;		/* nothing in it is to be refused */
-
-	const char *file;
-	int line;
-	char name[16][16];	/* variables and their values */
-	long value[16];
-	int names;
-	int failed, loaded;
-};
-
-/* conform itself was told something that makes no sense. */
-__attribute__((noreturn, format(printf, 2, 3)))
-static void stop(const struct play *p, const char *format, ...)
-{
-	va_list ap;
-
-	fprintf(stderr, "conform: %s:%d: ", p->file, p->line);
-	va_start(ap, format);
-	vfprintf(stderr, format, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	exit(2);
-}
-
-__attribute__((format(printf, 4, 5)))
-static void say(struct play *p, enum verdict v, const char *step,
-		const char *format, ...)
-{
-	va_list ap;
-
-	if (v >= p->verdict)
-		return;
-	p->verdict = v;
-	snprintf(p->decided, sizeof(p->decided), "%s", step);
-	va_start(ap, format);
-	vsnprintf(p->why, sizeof(p->why), format, ap);
-	va_end(ap);
-}
 
 static void put(yajl_gen g, const char *key, const char *value)
 {
@@ -100,7 +43,7 @@ static void row_end(struct play *p)
 
 	if (!*p->row || !g)
 		return;
-	if (p->on && p->quiet && p->verdict == CONFORMS &&
+	if (p->on && p->quiet && p->kind != ALONE && p->verdict == CONFORMS &&
 	    !(quiet(&p->in) && quiet(&p->other)))
 		say(p, CONTRADICTION, "the record",
 		    "a refusal is recorded, and nothing was refused");
@@ -125,8 +68,12 @@ static void row_end(struct play *p)
 
 static void sessions_end(struct play *p)
 {
+	const char *what;
+
 	row_end(p);
-	if (p->on) {
+	if (p->on && mutate_end(&what))
+		stop(p, "%s cannot be put right", what);
+	if (p->on && p->kind != ALONE) {
 		session_end(&p->host);
 		session_end(&p->in);
 		session_end(&p->other);
@@ -175,19 +122,26 @@ static int policy_of(struct play *p)
 
 static void sessions_start(struct play *p)
 {
-	const char *user = getenv("CONFORM_USER");
+	const char *user = getenv("CONFORM_USER"), *what;
 	char out[512];
+	int ret;
 
-	*p->cannot = 0;
-	p->names = 0;
-	p->w = world_make(user ? user : "nobody");
+	if (!user || p->kind == BARE)
+		user = p->kind == BARE ? "root" : "nobody";
+
+	session_supervisor = p->kind == BARE ? "tests/bare/lh-supervise" :
+					       "lh-supervise";
+	p->w = world_make(user);
 	/* The first of a boot may take longer than a session has to answer. */
 	if (p->w && !p->loaded++)
 		supervise(p->w, out, sizeof(out), (const char *const[]){
 			  "--engine", "load", NULL });
 	if (!p->w || policy_of(p))
-		stop(p, "cannot make a workspace in /tmp for %s",
-		     user ? user : "nobody");
+		stop(p, "cannot make a workspace in /tmp for %s", user);
+	if (p->kind == ALONE) {
+		p->on = true;
+		return;
+	}
 	if (session_start(&p->in, p->w, "in", NULL)) {
 		why_not(p, "in");
 		session_end(&p->in);
@@ -196,142 +150,10 @@ static void sessions_start(struct play *p)
 	if (session_start(&p->other, p->w, "other", NULL) ||
 	    twin_start(&p->host, p->w))
 		stop(p, "one session starts, another does not");
+	ret = mutate_begin(&what);
+	if (ret)
+		stop(p, "%s: %s", what, strerror(-ret));
 	p->on = true;
-}
-
-/* In place: $W, and values of earlier steps. */
-static char *expand(struct play *p, char *word)
-{
-	char *out;
-	int ret = -1;
-
-	if (!strncmp(word, "$W", 2) && !isalnum((unsigned char)word[2]))
-		ret = asprintf(&out, "%s%s", p->w->dir, word + 2);
-	else if (*word == '$')
-		for (int i = p->names; i-- && ret < 0;)
-			if (!strcmp(p->name[i], word + 1))
-				ret = asprintf(&out, "%ld", p->value[i]);
-	if (*word == '$' && ret < 0)
-		stop(p, "%s: nothing has that name", word);
-	return ret < 0 ? strdup(word) : out;
-}
-
-static void keep(struct play *p, const char *name, long value)
-{
-	if (p->names == 16 || strlen(name) > 15)
-		stop(p, "%s: too many names, or too long a one", name);
-	strcpy(p->name[p->names], name);
-	p->value[p->names++] = value;
-}
-
-/* What a step of @s was to give, and what it gave. */
-static void judge(struct play *p, struct session *s, const char *step,
-		  const char *want, int err)
-{
-	bool ours = s != &p->host, works = !strcmp(want, "works");
-	const char *name = err < 0 ? "no answer" : err ? strerrorname_np(err) :
-			   "success";
-	const char *op = strchr(want, ':');
-
-	if (err < 0 || (!ours && works && err)) {
-		say(p, NOT_MEASURED, step, "%s", name);
-	} else if (works) {
-		if (err)
-			say(p, OVERREFUSED, step, "%s", name);
-	} else if (!strncmp(want, "refused", 7)) {
-		if (!err && ours)
-			say(p, ESCAPED, step, "it succeeded");
-		else if (!err)
-			say(p, ESCAPED, step, "the host was not refused");
-		else if (ours && err != EACCES && err != EPERM)
-			say(p, NOT_MEASURED, step, "%s", name);
-		else if (op && !denied(s, op + 1, NULL, NULL))
-			say(p, CONTRADICTION, step,
-			    "refused (%s), and no record of it", name);
-	} else if (!strstr(want, name)) {
-		say(p, err ? NOT_MEASURED : ESCAPED, step, "%s", name);
-	}
-}
-
-static void probe_step(struct play *p, char **word, int n, const char *step)
-{
-	struct session *s = !strcmp(word[0], "in") ? &p->in :
-			    !strcmp(word[0], "other") ? &p->other : &p->host;
-	const char *arg[WORDS] = { NULL }, *as = NULL;
-	int err;
-
-	if (n > 4 && !strcmp(word[n - 2], "=>")) {
-		as = word[n - 1];
-		n -= 2;
-	}
-	for (int i = 2; i < n; i++)
-		arg[i - 2] = expand(p, word[i]);
-	if (strcmp(word[1], "works"))
-		p->quiet = false;
-	err = session_ask(s, arg);
-	judge(p, s, step, word[1], err);
-	if (as)
-		keep(p, as, s->reply.value);
-	for (int i = 0; arg[i]; i++)
-		free((char *)arg[i]);
-}
-
-/* run STATUS COMMAND: by a shell, in a session of its own. */
-static void run_step(struct play *p, char *line, const char *step)
-{
-	int want = strtol(line + 3, &line, 10), status;
-	char out[2048] = "";
-
-	line += strspn(line, " ");
-	status = supervise(p->w, out, sizeof(out), (const char *const[]){
-		"--policy", at(p->w, "log/policy.json"), "-C", at(p->w, "ws"),
-		"--user", p->w->user, "--denials", at(p->w, "log/run.denials"),
-		"--result", at(p->w, "log/run.result"), "--", "sh", "-c", line,
-		NULL });
-	p->quiet = false;
-	out[strcspn(out, "\n")] = 0;
-	if (!WIFEXITED(status) || WEXITSTATUS(status) != want)
-		say(p, want ? ESCAPED : OVERREFUSED, step, "status %d: %s",
-		    WIFEXITED(status) ? WEXITSTATUS(status) : -1, out);
-}
-
-static void result_step(struct play *p, char **word, const char *step)
-{
-	const char *got = json_member(at(p->w, "log/run.result"), word[1]);
-
-	if (!got || strcmp(got, word[2]))
-		say(p, CONTRADICTION, step, "the result has \"%s\"",
-		    got ? got : "nothing");
-}
-
-/* supervisor SIGNAL: sent to it; all of the session ends. */
-static void supervisor_step(struct play *p, char **word, const char *step)
-{
-	int sig = !strcmp(word[1], "KILL") ? SIGKILL : SIGSEGV;
-
-	if (p->in.pid <= 1 || kill(p->in.pid, sig))
-		say(p, NOT_MEASURED, step, "it cannot be signalled");
-	else if (!gone(p->in.probe, GONE_MS))
-		say(p, ESCAPED, step, "the command outlives it");
-	p->quiet = false;
-}
-
-/* needs kernel 6.12 | needs file PATH */
-static void needs_step(struct play *p, char **word, const char *step)
-{
-	int have[2] = { 0 }, want[2] = { 0 };
-	struct utsname u;
-
-	if (!strcmp(word[1], "file")) {
-		if (access(word[2], F_OK))
-			say(p, NOT_APPLICABLE, step, "this kernel has it not");
-		return;
-	}
-	uname(&u);
-	sscanf(u.release, "%d.%d", &have[0], &have[1]);
-	sscanf(word[2], "%d.%d", &want[0], &want[1]);
-	if (have[0] < want[0] || (have[0] == want[0] && have[1] < want[1]))
-		say(p, NOT_APPLICABLE, step, "this is Linux %s", u.release);
 }
 
 static void row_begin(struct play *p, char *line)
@@ -347,45 +169,21 @@ static void row_begin(struct play *p, char *line)
 		 text + 1 + strspn(text + 1, " "));
 	p->verdict = CONFORMS;
 	p->quiet = true;
+	if (!mutate_plays(p->group, p->row)) {
+		*p->row = 0;
+		p->skip = true;
+		return;
+	}
+	p->skip = false;
+	if (!p->w && p->policy)
+		sessions_start(p);
 	if (p->on || !*p->cannot)
 		return;
 	say(p, NOT_MEASURED, "the start of a session", "%s", p->cannot);
 }
 
-static void step(struct play *p, char *line)
-{
-	char all[512], *word[WORDS] = { NULL }, *save = NULL;
-	int n = 0;
-
-	if (!*p->row)
-		stop(p, "a step before any row");
-	if (!p->on || p->verdict == NOT_APPLICABLE)
-		return;
-	snprintf(all, sizeof(all), "%s", line);
-	if (!strncmp(line, "run ", 4)) {
-		run_step(p, line, all);
-		return;
-	}
-	for (char *w = strtok_r(line, " \t", &save); w && n < WORDS - 1;
-	     w = strtok_r(NULL, " \t", &save))
-		word[n++] = w;
-	if (n < 2)
-		stop(p, "%s: no such step", all);
-	if (!strcmp(word[0], "needs") && n == 3)
-		needs_step(p, word, all);
-	else if (!strcmp(word[0], "result") && n == 3)
-		result_step(p, word, all);
-	else if (!strcmp(word[0], "supervisor"))
-		supervisor_step(p, word, all);
-	else if (n > 2 && (!strcmp(word[0], "in") || !strcmp(word[0], "host") ||
-			   !strcmp(word[0], "other")))
-		probe_step(p, word, n, all);
-	else
-		stop(p, "%s: no such step", all);
-}
-
 /* "policy", then its text, up to a line that says "end". */
-static void take_policy(struct play *p, FILE *f)
+static void take_policy(struct play *p, FILE *f, enum kind kind)
 {
 	char *line = NULL, *more;
 	size_t size = 0;
@@ -393,6 +191,7 @@ static void take_policy(struct play *p, FILE *f)
 	sessions_end(p);
 	free(p->policy);
 	p->policy = strdup("");
+	p->kind = kind;
 	while (getline(&line, &size, f) > 0 && strcmp(line, "end\n")) {
 		p->line++;
 		if (asprintf(&more, "%s%s", p->policy, line) < 0)
@@ -402,7 +201,11 @@ static void take_policy(struct play *p, FILE *f)
 	}
 	p->line++;
 	free(line);
-	sessions_start(p);
+	*p->cannot = 0;
+	p->silent = NULL;
+	p->kept = false;
+	p->names = 0;
+	p->skip = false;
 }
 
 static void play(struct play *p, const char *file)
@@ -426,7 +229,11 @@ static void play(struct play *p, const char *file)
 			row_end(p);
 			snprintf(p->group, sizeof(p->group), "%s", s + 6);
 		} else if (!strcmp(s, "policy")) {
-			take_policy(p, f);
+			take_policy(p, f, BOTH);
+		} else if (!strcmp(s, "policy bare")) {
+			take_policy(p, f, BARE);
+		} else if (!strcmp(s, "policy alone")) {
+			take_policy(p, f, ALONE);
 		} else if (!strncmp(s, "row ", 4)) {
 			row_begin(p, s);
 		} else {
@@ -442,13 +249,22 @@ static void play(struct play *p, const char *file)
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = { MUTATE_OPTIONS, { 0 } };
 	static struct play p;
+	int c;
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: conform FILE...\n");
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1)
+		if (c == 'w')
+			session_answer_ms = atoi(optarg) * 1000;
+		else if (c == '?' || !mutate_option(c, optarg))
+			return 2;
+	if (optind == argc) {
+		fprintf(stderr, "usage: conform [--wait SECONDS] "
+			"[--row GROUP/ROW]... [--off PROGRAM]... "
+			"[--strict PROGRAM]... FILE...\n");
 		return 2;
 	}
-	for (int i = 1; i < argc; i++)
-		play(&p, argv[i]);
+	for (; optind < argc; optind++)
+		play(&p, argv[optind]);
 	return p.failed;
 }

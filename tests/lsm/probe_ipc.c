@@ -54,6 +54,27 @@ static int op_semfill(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* KIND COUNT: make one and remove it, so often. */
+static int op_churn(char **a, struct probe_reply *r)
+{
+	int err = 0;
+
+	for (int i = number(a[1]); !err && i-- > 0;) {
+		int id = *a[0] == 'm' ? msgget(IPC_PRIVATE, 0600) :
+			 *a[0] == 'e' ? semget(IPC_PRIVATE, 1, 0600) :
+			 shmget(IPC_PRIVATE, 4096, 0600);
+
+		err = probe_errno(id);
+		if (err)
+			break;
+		err = probe_errno(*a[0] == 'm' ? msgctl(id, IPC_RMID, NULL) :
+				  *a[0] == 'e' ? semctl(id, 0, IPC_RMID) :
+				  shmctl(id, IPC_RMID, NULL));
+	}
+	(void)r;
+	return err;
+}
+
 static int op_msgget(char **a, struct probe_reply *r)
 {
 	r->value = msgget(number(a[0]), number(a[1]) | 0666);
@@ -183,7 +204,7 @@ static int op_mq_unlink(char **a, struct probe_reply *r)
 
 const struct probe_op probe_ipc_ops[] = {
 	{ "shmget", 1, op_shmget },	{ "semget", 1, op_semget },
-	{ "semfill", 1, op_semfill },
+	{ "semfill", 1, op_semfill },	{ "churn", 2, op_churn },
 	{ "msgget", 1, op_msgget },	{ "shmat", 1, op_shmat },
 	{ "shmctl", 2, op_shmctl },	{ "semctl", 2, op_semctl },
 	{ "msgctl", 2, op_msgctl },	{ "semop", 1, op_semop },

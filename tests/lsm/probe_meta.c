@@ -169,6 +169,13 @@ static int op_open_tree(char **a, struct probe_reply *r)
 	return 0;
 }
 
+static int op_move_mount(char **a, struct probe_reply *r)
+{
+	(void)r;
+	return probe_errno(syscall(SYS_move_mount, AT_FDCWD, a[0], AT_FDCWD,
+				   a[1], 0));
+}
+
 static int op_fsopen(char **a, struct probe_reply *r)
 {
 	long fd = syscall(SYS_fsopen, a[0], 0);
@@ -229,6 +236,7 @@ const struct probe_op probe_meta_ops[] = {
 	{ "mount", 1, op_mount },	{ "bind", 2, op_bind },
 	{ "umount", 1, op_umount },	{ "pivot", 1, op_pivot },
 	{ "open_tree", 1, op_open_tree },
+	{ "move_mount", 2, op_move_mount },
 	{ "fsopen", 1, op_fsopen },	{ "again", 1, op_again },
 	{ NULL, 0, NULL },
 };

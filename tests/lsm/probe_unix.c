@@ -195,11 +195,24 @@ static int op_ureceive(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* ADDRESS PATH: whoever connects there is sent that file's descriptor. */
+static int op_ugive(char **a, struct probe_reply *r)
+{
+	int fd = open(a[1], O_RDONLY | O_CLOEXEC);
+	pid_t pid = fd < 0 ? -1 : local_give(a[0], fd);
+	int err = errno;
+
+	(void)r;
+	close(fd);
+	return pid < 0 ? err : 0;
+}
+
 const struct probe_op probe_unix_ops[] = {
 	{ "uconnect", 2, op_uconnect },	{ "uconnectfd", 3, op_uconnectfd },
 	{ "usend", 2, op_usend },	{ "ubind", 2, op_ubind },
 	{ "uclose", 1, op_uclose },	{ "ufdsend", 1, op_ufdsend },
 	{ "ufdconnect", 2, op_ufdconnect },
 	{ "uask", 1, op_uask },		{ "ureceive", 1, op_ureceive },
+	{ "ugive", 2, op_ugive },
 	{ NULL, 0, NULL },
 };

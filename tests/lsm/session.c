@@ -19,7 +19,6 @@
 
 #include "session.h"
 
-#define ANSWER_MS 60000
 
 static const char *program(const char *name)
 {
@@ -33,6 +32,8 @@ static const char *program(const char *name)
 	return path[turn];
 }
 
+const char *session_supervisor = "lh-supervise";
+int session_answer_ms = 60000;
 int session_stderr = -1;
 int session_keep = -1;
 
@@ -93,7 +94,7 @@ int session_start(struct session *s, const struct world *w, const char *name,
 	s->w = w;
 	snprintf(s->name, sizeof(s->name), "%s", name);
 	snprintf(supervisor, sizeof(supervisor), "%s",
-		 program("lh-supervise"));
+		 program(session_supervisor));
 	snprintf(probe, sizeof(probe), "%s", program("tests/lsm/probe"));
 	snprintf(cwd, sizeof(cwd), "%s/ws", w->dir);
 	snprintf(policy, sizeof(policy), "%s/log/policy.json", w->dir);
@@ -134,7 +135,7 @@ static int answer(struct session *s)
 		struct pollfd p = { .fd = s->out, .events = POLLIN };
 		ssize_t n;
 
-		if (poll(&p, 1, ANSWER_MS) <= 0)
+		if (poll(&p, 1, session_answer_ms) <= 0)
 			return -1;
 		n = read(s->out, (char *)&s->reply + got,
 			 sizeof(s->reply) - got);
@@ -192,7 +193,7 @@ int session_end(struct session *s)
 	if (s->out > 0)
 		close(s->out);
 	s->in = s->out = 0;
-	if (s->pid > 0 && !gone(s->pid, ANSWER_MS))
+	if (s->pid > 0 && !gone(s->pid, session_answer_ms))
 		kill(s->pid, SIGKILL);
 	if (s->pid > 0 && waitpid(s->pid, &status, 0) != s->pid)
 		status = -1;
@@ -224,7 +225,7 @@ int supervise(const struct world *w, char *err, size_t size,
 	pid_t pid;
 
 	(void)w;
-	argv[n++] = program("lh-supervise");
+	argv[n++] = program(session_supervisor);
 	for (; *arg && n < 63; arg++)
 		argv[n++] = *arg;
 	argv[n] = NULL;

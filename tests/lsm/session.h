@@ -81,6 +81,10 @@ struct session {
 	struct probe_reply reply;	/* of the last question */
 };
 
+/* What starts sessions, below the build's directory. */
+extern const char *session_supervisor;
+/* How long a question waits for its answer. */
+extern int session_answer_ms;
 /* What the next session gets for its standard error, if it is not -1. */
 extern int session_stderr;
 /* What it is left as descriptor 3, if it is not -1. */
