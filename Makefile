@@ -65,7 +65,7 @@ harness := $(O)/kselftest/kselftest_harness.h
 all: $(programs)
 
 help:
-	@sed -n 's/^#: //p' $(firstword $(MAKEFILE_LIST))
+	@sed -n 's/^#: //p' $(filter %Makefile %.mk,$(MAKEFILE_LIST))
 	@echo 'Variables: O=build V=1 SAN=1 (ASan, UBSan) KERNELS="6.1 6.12" PREFIX'
 
 #: make deps       install the Debian packages that all this needs
@@ -101,7 +101,6 @@ $(O)/gen/build_id.h: $(O)/bpf/lh.bpf.o bpf/abi.h
 # --- user space
 $(sup_obj): $(skel) $(O)/gen/build_id.h
 $(lib_obj): $(wildcard policy-compiler/data/* policy-compiler/policies/*)
-
 $(B)/%.o: %.c | $(NEED)
 	$(call say,CC,$<)
 	$(Q)$(CC_ALL) -c $< -o $@

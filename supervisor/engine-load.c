@@ -27,23 +27,6 @@
 #define ENGINE_PROGRAMS_MAX 256
 #define KERNEL_ENOTSUPP 524	/* its own, in no header of user space */
 
-/* Programs that a kernel may lack a hook for; every other one is required. */
-static const char *const optional[] = {
-	"guard_userns_create",
-	/* Before 6.2 an access list is an attribute like others. */
-	"meta_get_acl", "meta_set_acl", "meta_remove_acl",
-	NULL,
-};
-
-/* Of programs for one hook, the one that takes as many arguments as it has. */
-static const struct {
-	const char *program;
-	int arguments;
-} variants[] = {
-	{ "meta_setattr_2", 2 },
-	{ "meta_setattr_3", 3 },
-};
-
 /* The first warning that libbpf had: it names the program that failed. */
 static char first_warning[256];
 
@@ -66,66 +49,12 @@ static int keep_warning(enum libbpf_print_level level, const char *fmt,
 	return 0;
 }
 
-static bool is_optional(const char *name)
-{
-	int i;
-
-	for (i = 0; optional[i]; i++)
-		if (!strcmp(optional[i], name))
-			return true;
-	return false;
-}
-
-/* Is the program for a hook of another shape than this kernel's, @func? */
-static bool is_other_variant(const char *name, const struct btf *btf, int func)
-{
-	const struct btf_type *t;
-	size_t i;
-
-	for (i = 0; i < sizeof(variants) / sizeof(*variants); i++) {
-		if (strcmp(variants[i].program, name))
-			continue;
-		t = btf__type_by_id(btf, func);
-		t = t ? btf__type_by_id(btf, t->type) : NULL;
-		return !t || btf_vlen(t) != variants[i].arguments;
-	}
-	return false;
-}
-
 /* Does the kernel say that it cannot or will not, or is it something else? */
 static bool is_kernels(int err)
 {
 	return err == -EPERM || err == -EACCES || err == -EINVAL ||
 	       err == -ENOSYS || err == -EOPNOTSUPP || err == -E2BIG ||
 	       err == -KERNEL_ENOTSUPP;
-}
-
-/* Leave out optional programs whose hook is not in this kernel. */
-static int hooks_select(struct lh *lh, const struct btf *btf, struct err *e)
-{
-	struct bpf_program *p;
-	char func[128];
-
-	bpf_object__for_each_program(p, lh->obj) {
-		const char *sec = bpf_program__section_name(p);
-		const char *name = bpf_program__name(p);
-		int id;
-
-		if (strncmp(sec, "lsm/", 4))
-			continue;
-		snprintf(func, sizeof(func), "bpf_lsm_%s", sec + 4);
-		id = btf__find_by_name_kind(btf, func, BTF_KIND_FUNC);
-		if (id > 0 && !is_other_variant(name, btf, id))
-			continue;
-		if (id <= 0 && !is_optional(name))
-			return err_set(e, -ENOTSUP, "this kernel has no LSM "
-				       "hook %s; 6.1 or later with "
-				       "CONFIG_BPF_LSM and "
-				       "CONFIG_SECURITY_PATH is needed",
-				       sec + 4);
-		bpf_program__set_autoload(p, false);
-	}
-	return 0;
 }
 
 /* For a remedy only: what the list says is never taken for what holds. */
@@ -197,7 +126,7 @@ static int skeleton_load(struct lh **out, enum engine_lack *lack,
 	lh->rodata->lh_have_cast =
 		btf__find_by_name_kind(btf, "bpf_rdonly_cast",
 				       BTF_KIND_FUNC) > 0;
-	err = hooks_select(lh, btf, e);
+	err = engine_hooks_select(lh->obj, btf, e);
 	btf__free(btf);
 	if (err) {
 		*lack = ENGINE_ABSENT;

@@ -29,6 +29,11 @@ struct engine {
 /* Load, attach, prove and pin; the caller holds the engine's lock. */
 int engine_load(const char *cgroup_root, enum engine_lack *lack,
 		struct err *e);
+/* Leave out optional programs whose hook is not in the kernel of this BTF. */
+struct btf;
+struct bpf_object;
+int engine_hooks_select(struct bpf_object *obj, const struct btf *btf,
+			struct err *e);
 /* Refuse something of each class on purpose, and see it refused. */
 int engine_prove(struct engine *en, const char *cgroup_root, struct err *e);
 /* Take an engine's pins away: its programs end with their last user. */

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 conform := $(B)/tests/conformance/conform
+core := $(B)/tests/conformance/core
 tests: $(conform)
-$(conform): $(call obj,tests/conformance/*.c) $(lsm_help)
+$(conform): $(filter-out $(core)%,$(call obj,tests/conformance/*.c)) $(lsm_help)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS)
 # Of what refuses, the engine alone.
@@ -11,3 +12,14 @@ $(bare): LDFLAGS += -Wl,--wrap=identity_become,--wrap=listener_make
 $(bare): $(B)/supervisor/main.o $(B)/tests/bare/bare.o $(sup_lib) $(lib)
 	$(call say,LD,$@)
 	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS) -lz -lpthread
+
+tests: $(core)
+$(core): $(core).o $(core)-symbols.o $(sup_lib) $(lib)
+	$(call say,LD,$@)
+	$(Q)$(LD_ALL) -Wl,--as-needed -o $@ $^ $(PKG_LIBS) -lz -lpthread
+
+#: make core-check what the engine names, is it in the kernels that are fetched?
+.PHONY: core-check
+core-check: $(core) $(O)/bpf/lh.bpf.o
+	$(Q)B=$(B) LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o BPFTOOL=$(BPFTOOL) \
+		tests/conformance/core-check
