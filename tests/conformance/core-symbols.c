@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * /proc/kallsyms of a kernel that does not run. In its image lie how many names
- * there are; the names, each a length and as many tokens; of each 256th where it
- * is (the markers, 32 bits each); and somewhere behind them the tokens, 256
- * strings. A character that is in any name is a token of its own, so that the
- * digits stand in a row.
+ * /proc/kallsyms of a kernel that does not run. In its image lie how many
+ * names there are; the names, each a length and as many tokens; where each
+ * 256th of them is (the markers, 32 bits each); and somewhere behind them 256
+ * tokens, which are strings. A character that is in any name is a token of its
+ * own, so that the digits stand in a row.
  */
 #define _GNU_SOURCE
 #include <errno.h>

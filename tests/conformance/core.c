@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * core OBJECT BTF VMLINUX: what the engine wants of a kernel by name, and
- * whether that kernel has it: by its BTF, raw or in an image, and by the symbols
- * of its image. For core-check, which knows what may be missing. It prints
+ * core OBJECT BTF VMLINUX: what the engine wants of a kernel by name, and if
+ * the kernel has it: by its BTF, raw or in an image, and by the symbols of an
+ * image. For core-check, which knows what may be missing. It prints
+ *   relocation SECTION NUMBER FUNCTION	that it is in
  *   program NAME SECTION loaded|left	left out by the loader's own choice
  *   hook SECTION here|missing TYPE,...	with the types of its arguments
  *   kfunc|symbol NAME weak|strong here|missing
- * What else libbpf resolves, fields and types, bpftool tells.
+ * What becomes of the relocations, bpftool tells.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -161,10 +162,63 @@ static void externs_print(const struct btf *btf, const struct btf *own,
 	}
 }
 
+/* The function of section @sec that the byte @off of it is in. */
+static const char *function_at(Elf *elf, const char *sec, __u32 off)
+{
+	Elf_Scn *scn = NULL;
+	size_t names, i;
+	GElf_Shdr sh;
+	GElf_Sym sym;
+
+	elf_getshdrstrndx(elf, &names);
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (!gelf_getshdr(scn, &sh) || sh.sh_type != SHT_SYMTAB)
+			continue;
+		for (i = 0; gelf_getsym(elf_getdata(scn, NULL), i, &sym); i++) {
+			GElf_Shdr in;
+
+			if (GELF_ST_TYPE(sym.st_info) == STT_FUNC &&
+			    off >= sym.st_value &&
+			    off < sym.st_value + sym.st_size &&
+			    gelf_getshdr(elf_getscn(elf, sym.st_shndx), &in) &&
+			    !strcmp(elf_strptr(elf, names, in.sh_name), sec))
+				return elf_strptr(elf, sh.sh_link, sym.st_name);
+		}
+	}
+	return "-";
+}
+
+/* .BTF.ext has them by section, and in each in an order. */
+static void relocations_print(const struct btf *own, const struct btf_ext *ext,
+			      Elf *elf)
+{
+	const struct {
+		__u16 magic;
+		__u8 version, flags;
+		__u32 hdr_len, func_off, func_len, line_off, line_len;
+		__u32 core_off, core_len;
+	} *head;
+	const __u32 *p, *end;
+	__u32 size, words, i;
+
+	head = btf_ext__get_raw_data(ext, &size);
+	p = (const void *)((const char *)head + head->hdr_len + head->core_off);
+	end = (const void *)((const char *)p + head->core_len);
+	for (words = *p++ / sizeof(*p); p < end; ) {
+		const char *sec = btf__name_by_offset(own, *p++);
+		__u32 count = *p++;
+
+		for (i = 0; i < count; i++, p += words)
+			printf("relocation %s %u %s\n", sec, i,
+			       function_at(elf, sec, *p));
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct symbols *symbols;
 	struct bpf_program *p;
+	struct btf_ext *ext;
 	struct btf *btf, *own;
 	struct bpf_object *obj;
 	struct err e = {};
@@ -177,8 +231,8 @@ int main(int argc, char **argv)
 	if (!obj)
 		fail(argv[1], strerror(errno));
 	/* As it is in the file: what is open, libbpf has altered. */
-	own = btf__parse(argv[1], NULL);
-	if (!own)
+	own = btf__parse(argv[1], &ext);
+	if (!own || !ext)
 		fail(argv[1], strerror(errno));
 	btf = btf__parse(argv[2], NULL);
 	if (!btf)
@@ -192,7 +246,8 @@ int main(int argc, char **argv)
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (!elf)
 		fail(argv[1], elf_errmsg(-1));
-	/* At the first that it cannot do without, it stops: see below. */
+	relocations_print(own, ext, elf);
+	/* Where it fails, a hook is missing, as the lines say. */
 	engine_hooks_select(obj, btf, &e);
 	bpf_object__for_each_program(p, obj) {
 		printf("program %s %s %s\n", bpf_program__name(p),
@@ -204,6 +259,7 @@ int main(int argc, char **argv)
 	elf_end(elf);
 	close(fd);
 	symbols_close(symbols);
+	btf_ext__free(ext);
 	btf__free(own);
 	btf__free(btf);
 	bpf_object__close(obj);

@@ -15,6 +15,11 @@ export LH_BPF_OBJECT=$object
 check=tests/conformance/core-check
 table=tests/conformance/core.table
 series=${LH_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/lh-vm}/series
+if [ "$(id -u)" != 0 ] && ! ls "$series/6.1" "$series/6.12" >/dev/null 2>&1
+then
+	echo '1..0 # SKIP needs root, to fetch kernels'
+	exit
+fi
 d=$(mktemp -d) || exit 1
 trap 'rm -rf "$d"' EXIT
 n=0
@@ -75,8 +80,10 @@ finds '6.1: field super_block___chain.s_mounts: missing' \
 	'what the table has not may not be missing'
 rows guard 6.1 's/\(___chain.s_mounts.*\)without/\1with/'
 finds 'mount.mnt_instance is there' 'a guard that does not stand is none'
-rows guard 6.1 's/\(___chain.s_mounts.*\) mount.mnt_in.*/\1 mount.mnt_root/'
-finds 'asks for mount.mnt_root' '... nor one that nobody asks'
+rows guard 6.1 \
+	's/\(___chain.s_mounts.*\) mount.mnt_in.*/\1 inet_bind_bucket.bhash2/'
+finds 'does not ask for inet_bind_bucket.bhash2' \
+	'... nor one that is asked elsewhere alone'
 rows by 6.12 's/^\(program meta_setattr_2.*\) by .*/\1 by meta_setattr_2/'
 finds 'meta_setattr_2 is not loaded' '... nor a program that is left out'
 rows program 6.12 /^program.meta_setattr_2/d
