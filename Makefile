@@ -34,7 +34,7 @@ DEPS := gcc libc6-dev clang pkg-config bpftool libbpf-dev libseccomp-dev libyajl
 	$(if $(filter workloads,$(MAKECMDGOALS)),$(shell tests/workloads/workloads.t --packages)) \
 	$(if $(filter lint,$(MAKECMDGOALS)),clang-format shellcheck mandoc)
 # Goals that must work on a bare machine install what they need first.
-BARE := run check check-host check-guest workloads bench lint
+BARE := run check check-host check-guest workloads bench lint conformance mutation
 NEED := $(if $(filter $(BARE),$(MAKECMDGOALS)),deps)
 bpf_obj := $(patsubst %.bpf.c,$(O)/%.bpf.o,$(wildcard bpf/*.bpf.c))
 skel := $(O)/gen/lh.skel.h

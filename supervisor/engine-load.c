@@ -74,8 +74,28 @@ static bool list_lacks_bpf(void)
 	return lacks;
 }
 
+/* "none integrity [confidentiality]": nothing may read the kernel's memory. */
+static bool is_confidential(void)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char list[128] = "";
+	bool is;
+
+	if (!f)
+		return false;
+	is = fgets(list, sizeof(list), f) && strstr(list, "[confidentiality]");
+	fclose(f);
+	return is;
+}
+
 static int load_failed(int err, struct err *e)
 {
+	if (is_confidential())
+		return err_set(e, err, "this kernel is locked down for "
+			       "confidentiality, so the engine may not read "
+			       "what it judges (%s); boot it with "
+			       "lockdown=integrity or none, see "
+			       "/sys/kernel/security/lockdown", strerror(-err));
 	if (list_lacks_bpf())
 		return err_set(e, err, "the engine does not hold on this kernel "
 			       "(%s): `bpf` is missing in the lsm= list of its "

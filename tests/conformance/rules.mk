@@ -23,3 +23,11 @@ $(core): $(core).o $(core)-symbols.o $(sup_lib) $(lib)
 core-check: $(core) $(O)/bpf/lh.bpf.o
 	$(Q)B=$(B) LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o BPFTOOL=$(BPFTOOL) \
 		tests/conformance/core-check
+
+#: make conformance every promise on every kernel and variant; saves RESULTS.md
+.PHONY: conformance mutation
+conformance: all tests $(NEED)
+	$(Q)B=$(B) tools/lh-conform --all --save tests/conformance/RESULTS.md
+#: make mutation   is each of the engine's programs missed, and found too strict?
+mutation: all tests $(NEED)
+	$(Q)B=$(B) tests/conformance/mutate-guests $(KERNELS)

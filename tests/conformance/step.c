@@ -16,6 +16,8 @@
 
 #include "play.h"
 
+#define SECURITY "/sys/kernel/security/"
+
 /* conform itself was told something that makes no sense. */
 __attribute__((noreturn, format(printf, 2, 3)))
 void stop(const struct play *p, const char *format, ...)
@@ -174,42 +176,75 @@ static void signal_step(struct play *p, char **word, const char *step)
 		say(p, ESCAPED, step, "the command outlives it");
 }
 
-static bool has_lsm(const char *name)
+/* Is a word in a list of the kernel's about its security? */
+static bool has_word(const char *file, const char *word)
 {
-	FILE *f = fopen("/sys/kernel/security/lsm", "re");
+	FILE *f = fopen(file, "re");
 	char list[512] = "", *save = NULL, *s = NULL;
 
 	if (f && fgets(list, sizeof(list), f))
-		s = strtok_r(list, ",\n", &save);
-	while (s && strcmp(s, name))
-		s = strtok_r(NULL, ",\n", &save);
+		s = strtok_r(list, " ,\n", &save);
+	while (s && strcmp(s, word))
+		s = strtok_r(NULL, " ,\n", &save);
 	if (f)
 		fclose(f);
 	return s;
 }
 
-/* needs kernel 6.12 | needs file PATH | needs lsm|lacks-lsm NAME */
+/* What the kernel lacks is why no session starts under the policy, too. */
+static void lacks(struct play *p, const char *step, const char *why)
+{
+	if (!p->on)
+		p->verdict = CONFORMS;
+	say(p, NOT_APPLICABLE, step, "%s", why);
+}
+
+/* Yama may be absent, which is as 0. */
+static int yama_scope(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+	int scope = 0;
+
+	if (f && fscanf(f, "%d", &scope) != 1)
+		scope = 0;
+	if (f)
+		fclose(f);
+	return scope;
+}
+
+/* needs kernel 6.12, file PATH, lsm|lacks-lsm|lockdown NAME, yama MOST */
 static void needs_step(struct play *p, char **word, const char *step)
 {
 	int have[2] = { 0 }, want[2] = { 0 };
 	struct utsname u;
+	char all[64];
 
+	if (!strcmp(word[1], "yama")) {
+		if (yama_scope() > atoi(word[2]))
+			lacks(p, step, "kernel.yama.ptrace_scope is higher");
+		return;
+	}
+	if (!strcmp(word[1], "lockdown")) {
+		snprintf(all, sizeof(all), "[%s]", word[2]);
+		if (!has_word(SECURITY "lockdown", all))
+			lacks(p, step, "it is not locked down so");
+		return;
+	}
 	if (strstr(word[1], "lsm")) {
-		if (has_lsm(word[2]) != !strcmp(word[1], "lsm"))
-			say(p, NOT_APPLICABLE, step,
-			    "the kernel's lsm= list says otherwise");
+		if (has_word(SECURITY "lsm", word[2]) != !strcmp(word[1], "lsm"))
+			lacks(p, step, "its lsm= list says otherwise");
 		return;
 	}
 	if (!strcmp(word[1], "file")) {
 		if (access(word[2], F_OK))
-			say(p, NOT_APPLICABLE, step, "this kernel has it not");
+			lacks(p, step, "this kernel has it not");
 		return;
 	}
 	uname(&u);
 	sscanf(u.release, "%d.%d", &have[0], &have[1]);
 	sscanf(word[2], "%d.%d", &want[0], &want[1]);
 	if (have[0] < want[0] || (have[0] == want[0] && have[1] < want[1]))
-		say(p, NOT_APPLICABLE, step, "this is Linux %s", u.release);
+		lacks(p, step, u.release);
 }
 
 void step(struct play *p, char *line)
@@ -219,7 +254,10 @@ void step(struct play *p, char *line)
 
 	if (!*p->row && !p->skip)
 		stop(p, "a step before any row");
-	if (!p->on || p->skip || p->verdict == NOT_APPLICABLE)
+	/* What was not prepared says nothing of what comes after. */
+	if (p->skip || p->verdict == NOT_APPLICABLE ||
+	    (p->on && p->verdict == NOT_MEASURED) ||
+	    (!p->on && strncmp(line, "needs ", 6)))
 		return;
 	snprintf(all, sizeof(all), "%s", line);
 	if (!strncmp(line, "run ", 4)) {
