@@ -12,7 +12,7 @@
 #include <linux/types.h>
 #endif
 
-#define LH_ABI 9
+#define LH_ABI 10
 
 /*
  * Slot 0 holds no session: its .seq is the highest slot ever used, its .cgroup
@@ -62,7 +62,7 @@
  * What a root says of itself and all below it. READ and EXEC add up along the
  * way; of WRITE, DELETE and RDONLY the deepest root that has one decides, and a
  * SOCKET as deep makes room for socket files too; DENY and PROTECT hold
- * whatever any other root says.
+ * whatever any other root says, and APART what those above it say.
  */
 #define LH_ROOT_READ 0x01u
 #define LH_ROOT_WRITE 0x02u
@@ -76,7 +76,8 @@
 #define LH_ROOT_OWN 0x200u	/* what this session made below is its own */
 #define LH_ROOT_UNNAMED 0x400u	/* in this very directory: O_TMPFILE|O_EXCL */
 #define LH_ROOT_SOCKET 0x800u	/* sockets of the host: connect and bind */
-#define LH_ROOT_MASK 0xfffu
+#define LH_ROOT_APART 0x1000u	/* denies what only roots above it grant */
+#define LH_ROOT_MASK 0x1fffu
 
 /* A name rule: the last component carries rights, those before it PARTIAL. */
 #define LH_NAME_DENY LH_ROOT_DENY

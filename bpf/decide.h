@@ -47,6 +47,7 @@ struct lh_verdict {
 };
 
 #define LH_SELF_RIGHTS (LH_ROOT_READ | LH_ROOT_EXEC | LH_ROOT_WRITE)
+#define LH_TRAIL_GRANTS (LH_SELF_RIGHTS | LH_ROOT_DELETE | LH_ROOT_SOCKET)
 #define LH_TRAIL_WRITES (LH_ROOT_WRITE | LH_ROOT_DELETE | LH_ROOT_RDONLY)
 /* What changes a name or what is behind it. */
 #define LH_CHANGES (LH_WRITE | LH_REMOVE | LH_MOVE | LH_BECOME | LH_BIND)
@@ -115,6 +116,8 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 			t->rule_write = r->rule_self;
 		}
 	}
+	if ((flags & LH_ROOT_APART) && !self && !(t->rights & LH_TRAIL_GRANTS))
+		lh_trail_deny(t, LH_FOUND_DENY, r->rule_deny);
 	if ((flags & LH_ROOT_OWN) && (t->found & LH_FOUND_MINE) && !self) {
 		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
 		t->rule_read = r->rule_read;

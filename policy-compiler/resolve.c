@@ -295,6 +295,17 @@ static int add_temp(struct builder *b)
 	return r ? r : add_own(b, "/tmp", LH_ROOT_UNNAMED, "preset:user_temp");
 }
 
+/*
+ * What other sessions of the user have there is none of this one's, whatever
+ * grants /tmp or all of the file system. Its own directory keeps the base in
+ * place; without one a name has to do.
+ */
+static int add_temp_base(struct builder *b)
+{
+	return add_own(b, b->o->temp_base, b->o->temp_dir ? LH_ROOT_APART :
+		       LH_ROOT_DENY, "builtin:temp");
+}
+
 /* A policy that its own session could change, or a link to it on the way. */
 static int add_policy_file(struct builder *b)
 {
@@ -428,6 +439,8 @@ static int build(struct builder *b, struct table *t)
 		r = names_wild(b, t);
 	if (!r)
 		r = add_policy_file(b);
+	if (!r)
+		r = add_temp_base(b);
 	if (!r)
 		r = command_stdio(b);
 	return r ? r : table_finish(b, t);

@@ -25,6 +25,7 @@ struct resolve_options {
 	int (*as)(enum resolve_as who, void *arg);
 	void *arg;
 	const char *temp_dir;	/* session's temp directory, or NULL */
+	const char *temp_base;	/* where all of the user's lie, or NULL */
 	const char *command;	/* resolved path of the command, or NULL */
 	const int *stdio;	/* three descriptors to grant in their own
 				 * mode, or NULL; -1: none */

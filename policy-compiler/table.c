@@ -122,6 +122,8 @@ int table_root(struct builder *b, uint32_t entry, uint32_t flags,
 	else if ((flags & LH_ROOT_PROTECT) &&
 		 !(r->flags & (LH_ROOT_DENY | LH_ROOT_PROTECT)))
 		r->rule_deny = rule;
+	else if ((flags & LH_ROOT_APART) && !r->rule_deny)
+		r->rule_deny = rule;
 	if ((flags & LH_ROOT_SOCKET) && !(r->flags & LH_ROOT_SOCKET))
 		r->rule_socket = rule;
 	r->flags |= flags & LH_ROOT_MASK;

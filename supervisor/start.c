@@ -185,13 +185,16 @@ static int make_places(struct run *r, struct err *e)
 static int resolve(struct run *r, struct err *e)
 {
 	int stdio[3] = { 0, 1, 2 }, i, ret;
+	char base[TEMP_BASE_LEN];
 	struct resolve_options o = {
 		.as = identity_as, .arg = &r->id, .temp_dir = r->temp,
+		.temp_base = base,
 		.command = r->command, .stdio = stdio,
 		.kept = r->o.keep_fd, .kept_count = r->o.keep_fd_count,
 		.cgroup_dir = r->group.path, .policy_file = r->load.file,
 	};
 
+	temp_base(r->id.user.uid, base);
 	for (i = 0; i < 3; i++)
 		if (r->flow.command[i] >= 0)
 			stdio[i] = r->flow.command[i];

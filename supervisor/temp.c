@@ -18,13 +18,18 @@
 #define DIR_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define PASSES_MAX 100000	/* someone else keeps filling it: give up */
 
+void temp_base(uid_t uid, char out[TEMP_BASE_LEN])
+{
+	snprintf(out, TEMP_BASE_LEN, "/tmp/lh-%u", uid);
+}
+
 static int open_base(uid_t uid, bool make, struct err *e)
 {
-	char base[64];
+	char base[TEMP_BASE_LEN];
 	struct stat st;
 	int fd, tries = 0;
 
-	snprintf(base, sizeof(base), "/tmp/lh-%u", uid);
+	temp_base(uid, base);
 	do {
 		if (make && mkdir(base, 0700) && errno != EEXIST)
 			return err_sys(e, -errno, "%s", base);
@@ -166,7 +171,7 @@ static int remove_as_user(const struct credentials *c, const char *session)
 {
 	_cleanup_close_ int base = open_base(c->uid, false, NULL);
 	_cleanup_close_ int top = -1;
-	char name[64];
+	char name[TEMP_BASE_LEN];
 
 	if (base < 0)
 		return base == -ENOENT ? 0 : base;
@@ -178,7 +183,7 @@ static int remove_as_user(const struct credentials *c, const char *session)
 	empty_directory(top);
 	if (unlinkat(base, session, AT_REMOVEDIR))
 		return -errno;
-	snprintf(name, sizeof(name), "/tmp/lh-%u", c->uid);
+	temp_base(c->uid, name);
 	rmdir(name);	/* unless others are in it */
 	return 0;
 }

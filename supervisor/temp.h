@@ -12,6 +12,10 @@
 
 #define TEMP_CACHE ".lh-toolchain-cache"
 
+#define TEMP_BASE_LEN 32
+
+/* Where the temp directories of all sessions of the user @uid lie. */
+void temp_base(uid_t uid, char out[TEMP_BASE_LEN]);
 /* Path of the made directory, or NULL with *e; the caller frees it. */
 char *temp_make(const struct identity *id, const char *session,
 		struct err *e);

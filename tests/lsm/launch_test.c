@@ -150,6 +150,56 @@ TEST_F(launch, its_temp_directory_is_its_own_and_goes_with_it)
 	EXPECT_FALSE(exists("/tmp/elsewhere"));
 }
 
+/* Its records do not go where it writes. */
+#define IN_TMP(out, ...) supervise(self->w, out, sizeof(out),		\
+	(const char *const[]){ "--policy", self->policy, "-C", self->ws, \
+		"--user", TEST_USER, "--rw", "/tmp", "-q", __VA_ARGS__, NULL })
+
+/* Of another session of the same user, whatever grants all that is there. */
+TEST_F(launch, another_sessions_temp_directory_is_closed)
+{
+	static const char try[] =
+		"t=$1; exec 2>/dev/null; cat $t/f && exit 2; ls $t && exit 3; "
+		"echo x >$t/f && exit 4; mv $t/f $TMPDIR && exit 5; "
+		"ln $t/f $TMPDIR && exit 6; mkdir $t/d && exit 7; "
+		"stat $t/f && exit 8; rm $t/f && exit 9; "
+		"mkdir ${t%/*}/new && exit 10; touch $t && exit 11; "
+		"mv ${t%/*} /tmp/elsewhere && exit 12; exit 0";
+	static const char own[] =
+		"mkdir $TMPDIR/d && echo own >$TMPDIR/d/f && cd $TMPDIR && "
+		"mv d e && ln e/f g && ls $TMPDIR >/dev/null && "
+		"[ $(realpath $TMPDIR/g) = $TMPDIR/g ] && cat g >&2 && "
+		"stat -c %a ${TMPDIR%/*} >&2 && echo x >/tmp/lh-twin && "
+		"rm -r g e /tmp/lh-twin";
+	static const char bare[] =
+		"exec 2>/dev/null; read x <$1/f && exit 2; [ -e $1/f ] && "
+		"exit 3; read x </etc/passwd || exit 4; exit 0";
+	struct policy p = { .sandbox = ",\"read_roots\":[\"/\"]" };
+	char out[4096], temp[256], file[300];
+	struct session s;
+
+	ASSERT_EQ(0, session_start(&s, self->w, "one", NULL));
+	ASSERT_EQ(0, ask(&s, "getenv", "TMPDIR"));
+	snprintf(temp, sizeof(temp), "%s", s.reply.text);
+	snprintf(file, sizeof(file), "%s/f", temp);
+	EXPECT_EQ(0, ask(&s, "write", file, "x"));
+	EXPECT_EQ(0, IN_TMP(out, "--", "sh", "-c", try, "try", temp));
+	EXPECT_TRUE(holds(file, "x"));
+	EXPECT_EQ(0, IN_TMP(out, "--", "sh", "-c", own));
+	EXPECT_NE(NULL, strstr(out, "own\n700\n"));
+	/* nor where all may be read, nor who has no such directory */
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "sh", "-c", try,
+			 "try", temp));
+	p.level = "read_only";
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "sh", "-c", bare,
+			 "bare", temp));
+	EXPECT_EQ(0, ask(&s, "open", file, "r"));
+	EXPECT_EQ(0, ask(&s, "unlink", file));
+	EXPECT_EQ(0, session_end(&s));
+}
+
 TEST_F(launch, descriptors_above_two_are_closed_unless_kept)
 {
 	char out[4096];
