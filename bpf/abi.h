@@ -364,7 +364,7 @@ struct lh_denial {
 	X(sem_semctl) X(msg_queue_msgctl) X(inode_unlink) X(quotactl) \
 	X(socket_listen) X(cgroup_bind) X(cgroup_connect) \
 	X(cgroup_skb_egress) X(cgroup_skb_ingress) X(socket_setsockopt) \
-	X(cgroup_setsockopt) X(seccomp) X(netlink_send)
+	X(cgroup_setsockopt) X(seccomp) X(netlink_send) X(task_prlimit)
 
 enum lh_hook {
 #define X(name) LH_HOOK_##name,

@@ -5,6 +5,7 @@
  *   ptrace_traceme       a parent outside may not become the tracer
  *   task_kill            signals stay in the session
  *   task_set{nice,ioprio,scheduler}  so do the demands on the processor
+ *   task_prlimit         limits are one's own, or of who started one
  *   bprm_check_security  no exec after the command, where the policy says so
  *   bprm_committed_creds the command is running now
  */
@@ -12,6 +13,9 @@
 
 #define NR_KILL 62
 #define NR_PTRACE 101
+#define NR_PRLIMIT64 302
+#define ANCESTORS_MAX 16
+#define PIDTYPE_TGID 1
 #define PTRACE_ATTACH 16
 #define PTRACE_SEIZE 0x4206
 #define TRACERS_MAX 8		/* that trace each other, in a row */
@@ -208,6 +212,62 @@ int BPF_PROG(process_##name, struct task_struct *p, ##params)		\
 SCHED(task_setnice, int nice)
 SCHED(task_setioprio, int ioprio)
 SCHED(task_setscheduler)
+
+/* Number of its process where @level is the caller's; 0: it has none there. */
+static __always_inline int number_of(struct task_struct *t, unsigned int level)
+{
+	struct pid *pid = BPF_CORE_READ(t, signal, pids[PIDTYPE_TGID]);
+	int nr = 0;
+
+	if (BPF_CORE_READ(pid, level) < level)
+		return 0;
+	bpf_probe_read_kernel(&nr, sizeof(nr), (void *)((__u64)pid +
+			      bpf_core_field_offset(struct pid, numbers) +
+			      level * bpf_core_type_size(struct upid)));
+	return nr;
+}
+
+/*
+ * Is @nr the caller's own process, or one of the session that it descends from?
+ * These are there for as long as the caller is, so the number is no other's.
+ */
+static __noinline int is_own_line(struct lh_label *l, int nr)
+{
+	struct task_struct *t = bpf_get_current_task_btf();
+	unsigned int level = BPF_CORE_READ(t, signal, pids[PIDTYPE_TGID],
+					   level);
+	int i;
+
+	if (!l || nr <= 0)
+		return 0;
+	for (i = 0; i < ANCESTORS_MAX; i++) {
+		if (!process_is_own(l, t))
+			return 0;
+		if (number_of(t, level) == nr)
+			return 1;
+		t = t->real_parent;
+	}
+	return 0;
+}
+
+/* The hook is not told whose limits; nor is it asked of a thread's own. */
+SEC("lsm/task_prlimit")
+int BPF_PROG(process_task_prlimit, const struct cred *cred,
+	     const struct cred *tcred, unsigned int flags)
+{
+	struct lh_label *l = lh_label_current();
+	int nr;
+
+	if (!l)
+		return 0;
+	nr = argument_of(NR_PRLIMIT64);
+	if (is_own_line(l, nr))
+		return LH_RESULT(!lh_session_of(l), EPERM);
+	struct lh_report r = LH_REPORT(l, SCHED, task_prlimit, PROCESS, EPERM);
+
+	r.target = nr;
+	return LH_RESULT(process_refuse(l, &r), EPERM);
+}
 
 SEC("lsm/bprm_check_security")
 int BPF_PROG(process_bprm_check_security, struct linux_binprm *bprm)

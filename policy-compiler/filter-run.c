@@ -58,7 +58,8 @@ void filter_tell(struct sock_filter *f, size_t count)
 
 	for (i = 0; i < count; i++)
 		if (f[i].code == (BPF_RET | BPF_K) &&
-		    (f[i].k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
+		    (f[i].k & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO &&
+		    (f[i].k & SECCOMP_RET_DATA))
 			f[i].k = SECCOMP_RET_USER_NOTIF |
 				 (f[i].k & SECCOMP_RET_DATA);
 }

@@ -29,7 +29,7 @@
 
 /*
  * Everything here is harmless, or judged by an LSM program: files, sockets,
- * signals, scheduling of others, user namespaces through clone3.
+ * signals, scheduling and limits of others, user namespaces through clone3.
  */
 static const char *const allowed[] = {
 	"read", "write", "open", "close", "stat", "fstat", "lstat", "poll",
@@ -109,8 +109,7 @@ static const char *const refused[] = {
 	"kexec_load", "kexec_file_load", "init_module", "finit_module",
 	"delete_module", "reboot", "swapon", "swapoff", "acct", "syslog",
 	"settimeofday", "clock_settime", "adjtimex", "clock_adjtime", "sethostname", "setdomainname", "vhangup", "iopl",
-	"ioperm", "modify_ldt", "lookup_dcookie", "ustat",
-	"lsm_set_self_attr",
+	"ioperm", "modify_ldt", "lookup_dcookie", "ustat", "lsm_set_self_attr",
 };
 
 /* Refused too, but where new user namespaces are granted. */
@@ -118,8 +117,7 @@ static const char *const inside[] = { "chroot" };
 
 /* Refused too, but where tracing is granted. */
 static const char *const tracing[] = {
-	"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd",
-	"kcmp",
+	"ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
 };
 
 /*
@@ -165,10 +163,10 @@ static const struct {
  */
 enum check_kind {
 	CHECK_NOT,		/* refuse this value */
-	CHECK_NO_BITS,		/* refuse if any of these bits is set */
-	CHECK_SPACES,		/* the same, but for what a policy grants */
+	CHECK_SPACES,		/* refuse these bits, but for what is granted */
 	CHECK_ONLY_BITS,	/* refuse any other bit, but for all ones */
 	CHECK_SIGNALS,		/* refuse it with O_ASYNC as the next one */
+	CHECK_IDLE,		/* it succeeds, and does nothing */
 };
 
 static const struct check {
@@ -232,20 +230,21 @@ static const struct check {
 	  "BTRFS_IOC_GET_SUBVOL_ROOTREF" },
 	/* By two names, of which no hook learns. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x40186f04, "OCFS2_IOC_REFLINK" },
-	/* Signals by way of a descriptor: no hook learns who set the owner. */
+	/*
+	 * Signals by way of a descriptor: no hook learns who set the owner.
+	 * nginx asks for one in vain, and starts no worker where it may not.
+	 */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8901, "FIOSETOWN" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x8902, "SIOCSPGRP" },
-	{ __NR_ioctl, 1, CHECK_NOT, 0x5452, "FIOASYNC" },
+	{ __NR_ioctl, 1, CHECK_IDLE, 0x5452, "FIOASYNC" },
 	{ __NR_fcntl, 1, CHECK_SIGNALS, 4, "F_SETFL" },
-	{ __NR_fcntl, 1, CHECK_NOT, 8, "F_SETOWN" },
+	{ __NR_fcntl, 1, CHECK_IDLE, 8, "F_SETOWN" },
 	{ __NR_fcntl, 1, CHECK_NOT, 10, "F_SETSIG" },
 	{ __NR_fcntl, 1, CHECK_NOT, 15, "F_SETOWN_EX" },
 	/* Who opens the file then waits: 45 seconds, and again. */
 	{ __NR_fcntl, 1, CHECK_NOT, 1024, "F_SETLEASE" },
 	/* Stays with a file that is open for reading, for all to see. */
 	{ __NR_fcntl, 1, CHECK_NOT, 1036, "F_SET_RW_HINT" },
-	/* The hook for reading limits is not told whose. */
-	{ __NR_prlimit64, 0, CHECK_NO_BITS, UINT32_MAX, "by process id" },
 	{ __NR_clone, 0, CHECK_SPACES, NAMESPACES, "namespaces" },
 	{ __NR_unshare, 0, CHECK_SPACES, NAMESPACES | NEWTIME, "namespaces" },
 	{ __NR_personality, 0, CHECK_ONLY_BITS, PERSONALITIES, "others" },
@@ -254,11 +253,8 @@ static const struct check {
 static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 {
 	switch (k->kind) {
-	case CHECK_NOT:
+	case CHECK_NOT: case CHECK_IDLE:
 		emit(c, JEQ, k->value, 0, 1);
-		break;
-	case CHECK_NO_BITS:
-		emit(c, JSET, k->value, 0, 1);
 		break;
 	case CHECK_SPACES:
 		emit(c, JSET, flags & FILTER_NAMESPACES ?
@@ -275,7 +271,8 @@ static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 		emit(c, JEQ, UINT32_MAX, 2, 0);
 		emit(c, JSET, ~k->value, 0, 1);
 	}
-	emit(c, RETURN, REFUSE, 0, 0);
+	emit(c, RETURN, k->kind == CHECK_IDLE ? SECCOMP_RET_ERRNO : REFUSE, 0,
+	     0);
 }
 
 /*
@@ -475,7 +472,7 @@ int filter_build(uint32_t flags, struct sock_filter **out, size_t *count,
 void filter_dump(FILE *f)
 {
 	static const char *const kinds[] = {
-		[CHECK_NOT] = "value", [CHECK_NO_BITS] = "any of",
+		[CHECK_NOT] = "value", [CHECK_IDLE] = "without effect",
 		[CHECK_SPACES] = "any of", [CHECK_ONLY_BITS] = "any bit but",
 		[CHECK_SIGNALS] = "value, with O_ASYNC next,",
 	};

@@ -200,7 +200,11 @@ struct css_set {
 };
 
 struct pid {
+	unsigned int level;
 	struct hlist_head tasks[4];
+	struct upid {
+		int nr;
+	} numbers[1];
 };
 
 struct proc_inode {
@@ -226,12 +230,9 @@ struct nsproxy {
 };
 
 struct task_struct {
-	int pid;
-	int tgid;
+	int pid, tgid;
 	unsigned int ptrace;
-	struct task_struct *real_parent;
-	struct task_struct *parent;
-	struct task_struct *group_leader;
+	struct task_struct *real_parent, *parent, *group_leader;
 	struct mm_struct *mm;
 	struct fs_struct *fs;
 	struct files_struct *files;
@@ -436,9 +437,7 @@ struct kern_ipc_perm {
 
 struct pt_regs {
 	unsigned long di;
-	unsigned long si;
-	unsigned long dx;
-	unsigned long orig_ax;
+	unsigned long si, dx, orig_ax;
 };
 
 struct bpf_sock {

@@ -13,9 +13,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -226,6 +228,25 @@ static int op_sigio(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* PID: as nginx asks; value: the owner, and 1 more if it is signalled. */
+static int op_owner(char **a, struct probe_reply *r)
+{
+	int p[2], on = 1, err;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, p))
+		return errno;
+	err = probe_errno(ioctl(p[0], FIOASYNC, &on));
+	if (!err)
+		err = probe_errno(fcntl(p[0], F_SETOWN, pid_of(a[0])));
+	if (!err)
+		err = probe_errno(write(p[1], "x", 1) - 1);
+	r->value = fcntl(p[0], F_GETOWN) +
+		   !!(fcntl(p[0], F_GETFL) & O_ASYNC);
+	close(p[0]);
+	close(p[1]);
+	return err;
+}
+
 static int op_ptrace(char **a, struct probe_reply *r)
 {
 	pid_t pid = pid_of(a[0]);
@@ -296,6 +317,36 @@ static int op_prlimit(char **a, struct probe_reply *r)
 	return probe_errno(prlimit(pid_of(a[0]), RLIMIT_NOFILE, NULL, &old));
 }
 
+static void *limits_of_group(void *err)
+{
+	struct rlimit old;
+
+	*(int *)err = probe_errno(prlimit(getpid(), RLIMIT_NOFILE, NULL, &old));
+	return NULL;
+}
+
+/* Of the own process, from a thread; then of the parent, from a child. */
+static int op_prlimit_line(char **a, struct probe_reply *r)
+{
+	pid_t self = getpid(), child;
+	struct rlimit l;
+	pthread_t thread;
+	int status, err;
+
+	(void)a;
+	(void)r;
+	if (pthread_create(&thread, NULL, limits_of_group, &err) ||
+	    pthread_join(thread, NULL))
+		return EAGAIN;
+	if (err)
+		return err;
+	child = fork();
+	if (!child)
+		_exit(prlimit(self, RLIMIT_NOFILE, NULL, &l) ||
+		      prlimit(self, RLIMIT_NOFILE, &l, NULL) ? errno : 0);
+	return waitpid(child, &status, 0) == child ? WEXITSTATUS(status) : EIO;
+}
+
 static int op_affinity(char **a, struct probe_reply *r)
 {
 	cpu_set_t set;
@@ -349,6 +400,7 @@ const struct probe_op probe_process_ops[] = {
 	{ "vmread", 2, op_vmread },	{ "vmwrite", 2, op_vmwrite },
 	{ "getfd", 2, op_getfd },	{ "kcmp", 1, op_kcmp },
 	{ "prlimit", 1, op_prlimit },	{ "affinity", 1, op_affinity },
+	{ "prlimit_line", 0, op_prlimit_line },	{ "owner", 1, op_owner },
 	{ "nice", 1, op_nice },		{ "procfile", 2, op_procfile },
 	{ NULL, 0, NULL },
 };

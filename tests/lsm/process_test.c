@@ -80,7 +80,7 @@ static const struct reach reaches[] = {
 	{ "vmwrite", "0x400000", "syscall", false },
 	{ "getfd", "0", "syscall", false },
 	{ "kcmp", NULL, "syscall", false },
-	{ "prlimit", NULL, "syscall", false },	/* by pid at all */
+	{ "prlimit", NULL, "sched", false },	/* but of one's ancestors */
 	{ "sigio", "18", "syscall", false },
 	{ "affinity", NULL, NULL, true },
 	{ "nice", NULL, NULL, true },
@@ -136,6 +136,25 @@ TEST_F(process, the_supervisor_is_out_of_reach)
 	unreachable(_metadata, &self->s, self->supervisor, !self->w->uid);
 	EXPECT_NE(0, ask(&self->s, "kill", self->supervisor, "19"));
 	EXPECT_FALSE(gone(self->s.pid, 0));
+}
+
+/* As "prlimit --pid $$" in a shell, and prlimit(getpid()) of a thread. */
+TEST_F(process, limits_are_ones_own_and_of_whom_one_descends_from)
+{
+	EXPECT_EQ(0, ask(&self->s, "prlimit_line"));
+	EXPECT_EQ(0, ask(&self->s, "prlimit", "0"));
+	EXPECT_EQ(EPERM, ask(&self->s, "prlimit", self->outside));
+	EXPECT_TRUE(denied(&self->s, "sched", NULL, NULL));
+}
+
+/* It succeeds, for nginx starts no worker else, and SIGIO would end it. */
+TEST_F(process, the_owner_of_a_descriptor_is_not_set)
+{
+	EXPECT_EQ(0, ask(&self->s, "owner", self->outside));
+	EXPECT_EQ(0, self->s.reply.value);
+	EXPECT_FALSE(gone(atoi(self->outside), 0));
+	EXPECT_EQ(EPERM, ask(&self->s, "sigio", self->outside, "18"));
+	EXPECT_TRUE(denied(&self->s, "syscall", NULL, NULL));
 }
 
 TEST_F(process, init_is_out_of_reach)

@@ -76,7 +76,6 @@ static const struct row rows[] = {
 	{ { "16", "0", "0x100005412" }, "ioctl", "0 4294988818 0", EPERM,
 	  false },
 	{ { "72", "99", "10", "18" }, "fcntl", "99 10 18", EPERM, true },
-	{ { "302", "1", "7" }, "prlimit64", "1 7 0 0", EPERM, true },
 	{ { "135", "0x400000" }, "personality", "4194304", EPERM, true },
 	{ { "272", "0x20000" }, "unshare", "131072", EPERM, false },
 	{ { "425", "0", "0" }, "io_uring_setup", "0 0", ENOSYS, true },

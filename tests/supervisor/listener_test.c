@@ -130,7 +130,7 @@ static const struct call every[] = {
 	{ SYS_mount, { 1, 2, 3, 4, 5, 6 }, EPERM },
 	{ SYS_ptrace, { 16, 1, 0, 0, 77, 88 }, EPERM },
 	{ SYS_ioctl, { 0, 0x5412, 0, 99 }, EPERM },
-	{ SYS_prlimit64, { 1, 7 }, EPERM },
+	{ SYS_setns, { 1, 7 }, EPERM },
 	{ SYS_vhangup, { 99 }, EPERM },
 	{ 425, { 1 }, ENOSYS },			/* io_uring_setup */
 	{ 457, { 1 }, ENOSYS },			/* statmount */
@@ -139,7 +139,7 @@ static const struct call every[] = {
 };
 
 static const char *const names[] = {
-	"mount", "ptrace", "ioctl", "prlimit64", "vhangup", "io_uring_setup",
+	"mount", "ptrace", "ioctl", "setns", "vhangup", "io_uring_setup",
 	"statmount", NULL, "getpid",
 };
 
