@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "filter-code.h"
@@ -166,6 +166,7 @@ enum check_kind {
 	CHECK_SPACES,		/* refuse these bits, but for what is granted */
 	CHECK_ONLY_BITS,	/* refuse any other bit, but for all ones */
 	CHECK_SIGNALS,		/* refuse it with O_ASYNC as the next one */
+	CHECK_STOPS,		/* the same with TCOOFF */
 	CHECK_IDLE,		/* it succeeds, and does nothing */
 };
 
@@ -181,6 +182,7 @@ static const struct check {
 	/* A shared terminal is of no use then, nor after the session. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x540c, "TIOCEXCL" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x5423, "TIOCSETD" },
+	{ __NR_ioctl, 1, CHECK_STOPS, 0x540a, "TCXONC" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4b3a, "KDSETMODE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x4b45, "KDSKBMODE" },
 	/*
@@ -260,10 +262,11 @@ static void emit_check(struct code *c, const struct check *k, uint32_t flags)
 		emit(c, JSET, flags & FILTER_NAMESPACES ?
 		     k->value & ~IN_NAMESPACES : k->value, 0, 1);
 		break;
-	case CHECK_SIGNALS:
+	case CHECK_SIGNALS: case CHECK_STOPS:
 		emit(c, JEQ, k->value, 0, 4);
 		emit(c, LOAD, ARG(k->arg + 1), 0, 0);
-		emit(c, JSET, O_ASYNC, 0, 1);
+		emit(c, k->kind == CHECK_STOPS ? JEQ : JSET,
+		     k->kind == CHECK_STOPS ? TCOOFF : O_ASYNC, 0, 1);
 		emit(c, RETURN, REFUSE, 0, 0);
 		emit(c, LOAD, ARG(k->arg), 0, 0);
 		return;
@@ -281,7 +284,7 @@ static void emit_check(struct code *c, const struct check *k, uint32_t flags)
  */
 static void emit_checks(struct code *c, uint32_t flags)
 {
-	size_t i = 0, hop, arch, next;
+	size_t i = 0, hop, arch;
 
 	emit(c, LOAD, offsetof(struct seccomp_data, arch), 0, 0);
 	emit(c, JEQ, AUDIT_ARCH_X86_64, 1, 0);
@@ -303,8 +306,7 @@ static void emit_checks(struct code *c, uint32_t flags)
 		for (; i < ROWS(checks) && checks[i].nr == k->nr; i++)
 			emit_check(c, &checks[i], flags);
 		emit(c, LOAD, offsetof(struct seccomp_data, nr), 0, 0);
-		next = c->count;
-		c->insn[hop].k = next - hop - 1;
+		c->insn[hop].k = c->count - hop - 1;
 	}
 	emit_sockets(c, flags);
 	c->insn[arch].k = c->count - arch - 1;
@@ -475,6 +477,7 @@ void filter_dump(FILE *f)
 		[CHECK_NOT] = "value", [CHECK_IDLE] = "without effect",
 		[CHECK_SPACES] = "any of", [CHECK_ONLY_BITS] = "any bit but",
 		[CHECK_SIGNALS] = "value, with O_ASYNC next,",
+		[CHECK_STOPS] = "value, with 0 next,",
 	};
 	size_t i;
 

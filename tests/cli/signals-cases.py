@@ -11,7 +11,7 @@ import termios
 import time
 import fcntl
 
-from outer import Outer, WAIT, in_shell, main, run, session
+from outer import START, Outer, WAIT, in_shell, main, run, session
 
 # A shell that waits for signals. None comes while it makes a process: a stop
 # between vfork and exec would leave it waiting for a child that is stopped.
@@ -131,6 +131,20 @@ def asks_for_keys():
     o.see(b"ready")
     o.type(b"a key\r")
     o.see(b"got a key")
+    assert o.end() == 0
+
+
+def not_stopped():
+    """What is written to a stopped terminal waits, our own words too, and no
+    key helps. Where one may stop it (--no-sandbox), it goes on by itself."""
+    o = Outer(session("--", "python3", "-c", "import termios\n"
+                      "for how in (termios.TCOOFF, termios.TCOON):\n"
+                      "    try: termios.tcflow(0, how)\n"
+                      "    except termios.error as e: print(e.args[0])\n"
+                      "print('go' 'es on')"))
+    if "--no-sandbox" not in START:
+        o.see(b"1\r\n")
+    o.see(b"goes on")
     assert o.end() == 0
 
 

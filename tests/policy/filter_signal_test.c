@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A terminal that is asked to tells its whole foreground of each key, whoever
- * is in it: nobody in a session asks, and all else of a descriptor is free.
+ * is in it; and one that is stopped keeps all waiting that write there, and no
+ * key lets it go on. Nobody in a session asks, and all else is free.
  */
 #define _GNU_SOURCE
 #include <asm/unistd.h>
@@ -9,6 +10,8 @@
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/seccomp.h>
+#include <sys/ioctl.h>
+#include <termios.h>
 
 #include "../../policy-compiler/filter.h"
 #include "kselftest_harness.h"
@@ -16,16 +19,37 @@
 #define ALLOW SECCOMP_RET_ALLOW
 #define PERM (SECCOMP_RET_ERRNO | EPERM)
 
-static uint32_t set(uint64_t what, uint64_t value)
+static uint32_t call(int nr, uint64_t what, uint64_t value)
 {
 	size_t count;
 	const struct sock_filter *f = filter_ready(0, &count);
 	struct seccomp_data d = {
-		.arch = AUDIT_ARCH_X86_64, .nr = __NR_fcntl,
+		.arch = AUDIT_ARCH_X86_64, .nr = nr,
 		.args = { 0, what, value },
 	};
 
 	return filter_run(f, count, &d);
+}
+
+static uint32_t set(uint64_t what, uint64_t value)
+{
+	return call(__NR_fcntl, what, value);
+}
+
+TEST(a_terminal_is_not_stopped)
+{
+	static const uint64_t good[] = { TCOON, TCIOFF, TCION };
+	size_t i;
+
+	EXPECT_EQ(PERM, call(__NR_ioctl, TCXONC, TCOOFF));
+	EXPECT_EQ(PERM, call(__NR_ioctl, 1ULL << 32 | TCXONC, TCOOFF));
+	for (i = 0; i < ARRAY_SIZE(good); i++)
+		EXPECT_EQ(ALLOW, call(__NR_ioctl, TCXONC, good[i]));
+	/* What stands after it is looked at all the same, and no other call. */
+	EXPECT_EQ(PERM, call(__NR_ioctl, TIOCSTI, TCOOFF));
+	EXPECT_EQ(PERM, call(__NR_ioctl, 0x40086602, TCOOFF));
+	EXPECT_EQ(ALLOW, call(__NR_ioctl, TCGETS, TCOOFF));
+	EXPECT_EQ(ALLOW, call(__NR_ioctl, TCSBRK, TCOOFF));
 }
 
 TEST(no_signal_is_asked_for)
