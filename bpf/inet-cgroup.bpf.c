@@ -17,7 +17,6 @@
 #define IPV6_JUMBO 194		/* the one option in such a packet */
 #define LOOPED 5		/* PACKET_LOOPBACK: a copy of what has left */
 #define RTCF_BROADCAST 0x10000000
-#define TCP_LISTEN 10
 
 static __always_inline void dest_of(struct lh_dest *d,
 				    struct bpf_sock_addr *c, bool v6)
@@ -245,16 +244,18 @@ static __noinline int egress_refuse(struct pair *p, __u16 why, __u16 rule)
 #define LET_FALL 2		/* as a packet that was lost on its way */
 
 /*
- * Nobody is where the session's own may be. Who takes the first packet of a
- * connection is judged when he answers; he shall have none of its data.
+ * Nobody, or one of the session's own, is where none but those may be. Who
+ * takes the first packet of a connection is judged when he answers; he shall
+ * have none of its data, which TCP sends again.
  */
-static __noinline int egress_to_nobody(struct __sk_buff *skb, struct pair *p)
+static __noinline int egress_to_own(struct __sk_buff *skb, struct pair *p,
+				    int who)
 {
 	__u32 at = p->q.d.family == LH_AF_INET ? 20 : 40;
 	__u8 words;
 
 	if (p->q.d.protocol == LH_UDP)
-		return flow_may_try(p) ? 1 : LET_FALL;
+		return who != OWNER_NONE || flow_may_try(p) ? 1 : LET_FALL;
 	if (bpf_skb_load_bytes(skb, at + 12, &words, 1))
 		return LET_FALL;
 	return skb->len <= at + (words >> 4) * 4 ? 1 : LET_FALL;
@@ -320,14 +321,13 @@ int inet_egress(struct __sk_buff *skb)
 		skb->priority = (skb->priority & STAMP_LOW) | stamp_of(&p) |
 				(who >= OWNER_HOST ||
 				 p.q.v.reach == LH_REACH_ANY ? STAMP_FREE : 0);
-	if (who == OWNER_NONE && p.q.v.reach == LH_REACH_OWN)
-		return egress_to_nobody(skb, &p);
-	return 1;
+	return p.q.v.reach == LH_REACH_OWN ? egress_to_own(skb, &p, who) : 1;
 }
 
 /*
  * Who took the first packet, whoever was there when it left: a connection to
- * who came in between never comes to be.
+ * who came in between never comes to be. Nor does one of which nothing is kept
+ * there (a SYN cookie): who comes next at that port could end its handshake.
  */
 static __noinline int answer_judge(struct __sk_buff *skb, struct pair *p)
 {
@@ -340,10 +340,11 @@ static __noinline int answer_judge(struct __sk_buff *skb, struct pair *p)
 		return 1;
 	who = owner_of(skb, &p->own, &p->q.d, p);
 	/* The host may send it elsewhere, where no look-up finds it. */
-	if (owner_is_reached(who, p->q.v.reach) &&
-	    (who != OWNER_NONE || p->q.v.reach == LH_REACH_ANY))
-		return 1;
-	return skb_refuse(p, false, LH_WHY_PEER, 0);
+	if (!owner_is_reached(who, p->q.v.reach) ||
+	    (who == OWNER_NONE && p->q.v.reach != LH_REACH_ANY))
+		return skb_refuse(p, false, LH_WHY_PEER, 0);
+	return p->q.v.reach == LH_REACH_ANY ||
+	       !is_listening(skb, &p->own, &p->q.d);
 }
 
 /*
@@ -363,8 +364,8 @@ int inet_ingress(struct __sk_buff *skb)
 		.op = LH_OP_ACCEPT, .hook = LH_HOOK_cgroup_skb_ingress,
 	};
 	struct bpf_sock *sk = skb->sk;
-	int step = OPENS;
-	bool udp, beyond;
+	int step = OPENS, who = OWNER_NONE;
+	bool udp, beyond, ends = false;
 
 	if (sk)
 		sk = bpf_sk_fullsock(sk);
@@ -374,11 +375,19 @@ int inet_ingress(struct __sk_buff *skb)
 		return 0;
 	udp = p.q.d.protocol == LH_UDP;
 	beyond = !udp && !lh_dest_is_loopback(&p.own);
-	/* The end of a handshake without a beginning is a guess. */
-	if (beyond && sk && sk->state == TCP_LISTEN && step != OPENS)
-		return 0;
+	/*
+	 * The end of a handshake: beyond loopback it had no beginning, here
+	 * that may have been with another listener, so it is judged as one.
+	 */
+	if (sk && sk->state == TCP_LISTEN && step != OPENS) {
+		if (beyond)
+			return 0;
+		ends = step == GOES_ON;
+	}
 	if (p.s && step == ANSWERS)
 		return answer_judge(skb, &p);
+	if (ends)
+		step = OPENS;
 	if (!p.s || step != OPENS)
 		return step != OPENS && (p.s || pair_is_left(sk));
 	/* What listens there does so for loopback. */
@@ -396,8 +405,10 @@ int inet_ingress(struct __sk_buff *skb)
 		if (skb->pkt_type == LOOPED ? is_ours(skb, &p) :
 		    p.q.v.reach == LH_REACH_ANY)
 			return 1;
-	} else if (owner_of(skb, &p.own, &p.q.d, &p) == OWNER_SELF) {
-		return 1;
+	} else {
+		who = owner_of(skb, &p.own, &p.q.d, &p);
+		if (who == OWNER_SELF)
+			return 1;
 	}
 	if ((p.q.flags & LH_SESSION_PUBLISH) &&
 	    lh_port_find(p.q.serial, LH_NODE_PUBLISH, p.own.protocol,
@@ -406,5 +417,8 @@ int inet_ingress(struct __sk_buff *skb)
 			client_note(skb, &p);
 		return 1;
 	}
+	/* One of its own that is gone already */
+	if (ends && who == OWNER_NONE)
+		return 0;
 	return skb_refuse(&p, false, LH_WHY_PEER, 0);
 }

@@ -6,7 +6,8 @@
  *                       given, nothing that the one below has to see
  *   cgroup/setsockopt   a multicast group only where datagrams may go to it, or
  *                       on the loopback device: joining sends a report; to
- *                       share a port only before the kernel has chosen one
+ *                       share a port only before the kernel has chosen one;
+ *                       no listener takes data before a handshake
  */
 #include "pair.bpf.h"
 
@@ -23,6 +24,7 @@
 #define MCAST_JOIN_GROUP 42		/* of both levels */
 #define MCAST_JOIN_SOURCE_GROUP 46
 #define IP_UNICAST_IF 50
+#define TCP_FASTOPEN 23
 #define IPV6_ADD_MEMBERSHIP 20
 #define IPV6_JOIN_ANYCAST 27
 #define IPV6_PKTINFO 50
@@ -213,6 +215,11 @@ int inet_setsockopt(struct bpf_sockopt *c)
 	if (option_shares(c->level, c->optname)) {
 		if (option_is_late(c))
 			c->optlen = -1;		/* and the kernel nothing */
+		return 1;
+	}
+	/* Its clients would send data that egress_to_own() lets fall. */
+	if (c->level == LH_TCP && c->optname == TCP_FASTOPEN) {
+		c->optlen = -1;
 		return 1;
 	}
 	c->optlen = 0;		/* the kernel takes what the caller has */

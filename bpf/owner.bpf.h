@@ -15,6 +15,7 @@ struct {
 	__type(value, __u64);
 } lh_flows SEC(".maps");
 
+#define TCP_LISTEN 10
 #define NOBODY_EVERY 100000000ULL	/* ns */
 
 /* Of a socket of the host's that asked at a published port: since when. */
@@ -141,6 +142,33 @@ static __always_inline struct bpf_sock *sock_at(void *c, struct lh_dest *from,
 					 BPF_F_CURRENT_NETNS, 0);
 	return bpf_sk_lookup_udp(c, &t, sizeof(t.ipv6), BPF_F_CURRENT_NETNS,
 				 0);
+}
+
+/*
+ * Does TCP find no more than who listens at @to, and nothing of a connection
+ * from @from that was begun there?
+ */
+static __noinline bool is_listening(void *c, struct lh_dest *from,
+				    struct lh_dest *to)
+{
+	struct bpf_sock_tuple t = {};
+	struct bpf_sock *sk;
+	bool listens;
+
+	if (to->family == LH_AF_INET) {
+		tuple4(&t, from, to);
+		sk = bpf_skc_lookup_tcp(c, &t, sizeof(t.ipv4),
+					BPF_F_CURRENT_NETNS, 0);
+	} else {
+		tuple6(&t, from, to);
+		sk = bpf_skc_lookup_tcp(c, &t, sizeof(t.ipv6),
+					BPF_F_CURRENT_NETNS, 0);
+	}
+	if (!sk)
+		return false;
+	listens = sk->state == TCP_LISTEN;
+	bpf_sk_release(sk);
+	return listens;
 }
 
 /* A port that another session publishes is as one of the host's. */

@@ -124,10 +124,11 @@ static int op_ibind(char **a, struct probe_reply *r)
 	return 0;
 }
 
-/* SLOT: .value is the port */
+/* SLOT [BACKLOG]: .value is the port */
 static int op_ilisten(char **a, struct probe_reply *r)
 {
-	int err = probe_errno(listen(*probe_slot(a[0]), 16));
+	int err = probe_errno(listen(*probe_slot(a[0]),
+				     a[1] ? atoi(a[1]) : 16));
 
 	r->value = port_of(*probe_slot(a[0]));
 	return err;
