@@ -344,7 +344,7 @@ static __noinline int answer_judge(struct __sk_buff *skb, struct pair *p)
 	    (who == OWNER_NONE && p->q.v.reach != LH_REACH_ANY))
 		return skb_refuse(p, false, LH_WHY_PEER, 0);
 	return p->q.v.reach == LH_REACH_ANY ||
-	       !is_listening(skb, &p->own, &p->q.d);
+	       is_begun(skb, &p->own, &p->q.d);
 }
 
 /*

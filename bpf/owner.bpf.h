@@ -15,6 +15,7 @@ struct {
 	__type(value, __u64);
 } lh_flows SEC(".maps");
 
+#define TCP_SYN_SENT 2
 #define TCP_LISTEN 10
 #define NOBODY_EVERY 100000000ULL	/* ns */
 
@@ -145,15 +146,15 @@ static __always_inline struct bpf_sock *sock_at(void *c, struct lh_dest *from,
 }
 
 /*
- * Does TCP find no more than who listens at @to, and nothing of a connection
- * from @from that was begun there?
+ * Is anything kept at @to of a connection that begins at @from? Who listens
+ * there is not that, nor one who would connect the other way round.
  */
-static __noinline bool is_listening(void *c, struct lh_dest *from,
-				    struct lh_dest *to)
+static __noinline bool is_begun(void *c, struct lh_dest *from,
+				struct lh_dest *to)
 {
 	struct bpf_sock_tuple t = {};
 	struct bpf_sock *sk;
-	bool listens;
+	bool begun;
 
 	if (to->family == LH_AF_INET) {
 		tuple4(&t, from, to);
@@ -166,9 +167,9 @@ static __noinline bool is_listening(void *c, struct lh_dest *from,
 	}
 	if (!sk)
 		return false;
-	listens = sk->state == TCP_LISTEN;
+	begun = sk->state != TCP_LISTEN && sk->state != TCP_SYN_SENT;
 	bpf_sk_release(sk);
-	return listens;
+	return begun;
 }
 
 /* A port that another session publishes is as one of the host's. */

@@ -322,4 +322,47 @@ TEST_F(slow, a_handshake_waits_until_there_is_room)
 	EXPECT_TRUE(quiet(&self->s));
 }
 
+/*
+ * One who would connect the other way round, there while the answer is under
+ * way and gone before what follows, is nothing that is kept.
+ */
+TEST_F(slow, who_connects_the_other_way_keeps_nothing)
+{
+	for (int i = 0; i < 2; i++) {
+		const char *family = ends[i][0], *near = ends[i][1];
+		struct session *s = &self->s;
+
+		ASSERT_EQ(0, ask(s, "isock", "1", family, "t"));
+		ASSERT_EQ(0, ask(s, "iopt", "1", text(SOL_SOCKET),
+				 text(SO_REUSEPORT), "1"));
+		/* Who says nothing stays half. */
+		ASSERT_EQ(0, ask(s, "iopt", "1", text(IPPROTO_TCP),
+				 text(TCP_DEFER_ACCEPT), "9"));
+		ASSERT_EQ(0, ask(s, "ibind", "1", near, "7015"));
+		ASSERT_EQ(0, ask(s, "ilisten", "1", "0"));
+		ASSERT_EQ(0, dial(s, family, "t", near, 7015));
+		ASSERT_EQ(0, system(SLOW));
+		ASSERT_EQ(0, ask(s, "isock", "2", family, "t"));
+		EXPECT_EQ(0, ask(s, "ibind", "2", near, "7016"));
+		EXPECT_EQ(EINPROGRESS, ask(s, "isend", "2", "x", near, "7015",
+					   CONNECT_AND_SEND));
+		EXPECT_EQ(ETIMEDOUT, ask(s, "irecv", "2", "800"));
+		EXPECT_EQ(0, ask(s, "isock", "3", family, "t"));
+		EXPECT_EQ(0, ask(s, "iopt", "3", text(SOL_SOCKET),
+				 text(SO_REUSEPORT), "1"));
+		EXPECT_EQ(0, ask(s, "ibind", "3", near, "7015"));
+		EXPECT_EQ(0, ask(s, "iopt", "3", text(IPPROTO_TCP),
+				 text(TCP_FASTOPEN_NO_COOKIE), "1"));
+		EXPECT_EQ(0, ask(s, "iopt", "3", text(IPPROTO_TCP),
+				 text(TCP_FASTOPEN_CONNECT), "1"));
+		EXPECT_EQ(0, ask(s, "iconnect", "3", near, "7016"));
+		EXPECT_EQ(ETIMEDOUT, ask(s, "irecv", "2", "600"));
+		EXPECT_EQ(EALREADY, ask(s, "iconnect", "2", near, "7015"));
+		for (int n = 1; n <= 3; n++)
+			EXPECT_EQ(0, ask(s, "iclose", text(n)));
+		ASSERT_EQ(0, system(FAST));
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 TEST_HARNESS_MAIN
