@@ -212,6 +212,7 @@ static const struct check {
 	/* What is in a file becomes another's, and no time tells of it. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0xc028660f, "EXT4_IOC_MOVE_EXT" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0xc0c0586d, "XFS_IOC_SWAPEXT" },
+	{ __NR_ioctl, 1, CHECK_NOT, 0xc020f509, "F2FS_IOC_MOVE_RANGE" },
 	/* A snapshot copies denied files to new inodes under new names. */
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009401, "BTRFS_IOC_SNAP_CREATE" },
 	{ __NR_ioctl, 1, CHECK_NOT, 0x50009417, "BTRFS_IOC_SNAP_CREATE_V2" },
