@@ -374,13 +374,15 @@ static struct timespec started(const struct hostexec *h,
 }
 
 /*
- * On FAT whoever writes sets the time of a change; what is written into a map
- * of a file that lies in memory alone, or in an overlay of such, leaves none.
+ * On FAT and exFAT whoever writes sets the time of a change; what is written
+ * into a map of a file that lies in memory alone, or in an overlay of such,
+ * leaves none.
  */
 static bool is_untimed(const struct statfs *fs, bool inside)
 {
 	switch ((unsigned int)fs->f_type) {
 	case MSDOS_SUPER_MAGIC:
+	case EXFAT_SUPER_MAGIC:
 		return true;
 	case TMPFS_MAGIC:
 	case RAMFS_MAGIC:

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -236,6 +237,89 @@ TEST_F(hostexec, what_may_have_changed_without_a_trace_is_said)
 		 self->w->dir);
 	EXPECT_NE(NULL, strstr(self->result, want))
 		TH_LOG("%s", self->result);
+}
+
+/* An empty exFAT of 4 MiB, which no tool of the machine makes. */
+static int make_exfat(const char *path)
+{
+	enum { SECTOR = 512, FAT = 24, HEAP = 32, CLUSTER = 8 };
+	static unsigned char b[(HEAP + 2 * CLUSTER) * SECTOR];
+	unsigned char *fat = b + FAT * SECTOR, *heap = b + HEAP * SECTOR;
+	const uint32_t length = 8192;
+	uint32_t sum = 0, i;
+	ssize_t n;
+	int fd;
+
+	memcpy(b, "\xeb\x76\x90" "EXFAT   ", 11);
+	*(uint64_t *)(b + 72) = length;
+	*(uint32_t *)(b + 80) = FAT;
+	*(uint32_t *)(b + 84) = HEAP - FAT;
+	*(uint32_t *)(b + 88) = HEAP;
+	*(uint32_t *)(b + 92) = (length - HEAP) / CLUSTER;
+	*(uint32_t *)(b + 96) = 3;	/* the root's cluster */
+	memcpy(b + 104, "\x00\x01\x00\x00\x09\x03\x01\x80\xff", 9);
+	for (i = 0; i < 9; i++)
+		memcpy(b + i * SECTOR + 510, "\x55\xaa", 2);
+	for (i = 0; i < 11 * SECTOR; i++)
+		if (i != 106 && i != 107 && i != 112)
+			sum = (sum << 31 | sum >> 1) + b[i];
+	for (i = 11 * SECTOR; i < 12 * SECTOR; i += sizeof(sum))
+		memcpy(b + i, &sum, sizeof(sum));
+	memset(fat, 0xff, 16);
+	*fat = 0xf8;
+	*heap = 3;			/* both clusters are in use */
+	heap[CLUSTER * SECTOR] = 0x81;	/* where that stands */
+	heap[CLUSTER * SECTOR + 20] = 2;
+	heap[CLUSTER * SECTOR + 24] = 128;
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	n = write(fd, b, sizeof(b));
+	if (ftruncate(fd, length * SECTOR))
+		n = -1;
+	close(fd);
+	return n == sizeof(b) ? 0 : -1;
+}
+
+/* There the time of a change is what whoever may write a file says. */
+TEST_F(hostexec, what_has_times_of_the_writers_own_is_said)
+{
+	static const struct {
+		const char *make, *options;
+		bool keeps;	/* times of its own */
+	} rows[] = {
+		{ "mkfs.vfat i >i.log", ",umask=0", false },
+		/* It has no table of letters, and uses the kernel's. */
+		{ ":", ",umask=0,errors=continue", false },
+		{ "mkfs.ext4 -qF i", "", true },
+	};
+	char cmd[512], want[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		bool keeps = rows[i].keeps;
+		const char *dir = self->w->dir;
+
+		unlink(at(self->w, "i"));
+		ASSERT_EQ(0, make_exfat(at(self->w, "i")));
+		snprintf(cmd, sizeof(cmd), "cd %s && %s && mkdir -p ws/x && "
+			 "mount -o loop%s i ws/x && mkdir -p ws/x/o/.git/refs "
+			 "&& : >ws/x/o/.git/HEAD && echo >ws/x/o/.git/config "
+			 "&& chmod -R 777 ws/x", dir, rows[i].make,
+			 rows[i].options);
+		ASSERT_EQ(0, system(cmd)) {
+			TH_LOG("%s", cmd);
+		}
+		tick();
+		start(_metadata, self, (struct policy){ 0 }, NULL);
+		EXPECT_EQ(0, ask(&self->s, "write", "x/o/.git/config", "[a]"));
+		end(_metadata, self);
+		snprintf(want, sizeof(want), "not_compared\":[%s%s%s]",
+			 keeps ? "" : "{\"path\":\"", keeps ? "" : dir,
+			 keeps ? "" : "/ws/x/o/.git\"}");
+		EXPECT_NE(NULL, strstr(self->result, want)) {
+			TH_LOG("%s %s", rows[i].make, self->result);
+		}
+		EXPECT_TRUE(told_by_time(self, "x/o/.git/config", "git"));
+		EXPECT_EQ(0, umount(at(self->w, "ws/x")));
+	}
 }
 
 TEST_F(hostexec, nothing_changed_nothing_said)
