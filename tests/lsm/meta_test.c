@@ -267,6 +267,23 @@ TEST_F(meta, a_device_that_others_use_is_not_changed)
 		  ask(&self->s, "setxattr", "mine", "user.lh"));
 }
 
+/* Of an eventfd the kernel asks its owner alone, and no program. */
+TEST_F(meta, what_has_no_file_is_changed_as_outside)
+{
+	static const char *const kinds[] = { "eventfd", "memfd", "pipe" };
+	static const char *const calls[] = { "chmod", "chown", "times" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(calls); i++) {
+		const char *kind = kinds[i % 3], *op = calls[i / 3];
+
+		EXPECT_EQ(ask(&self->twin, "nameless", kind, op),
+			  ask(&self->s, "nameless", kind, op)) {
+			TH_LOG("%s %s", op, kind);
+		}
+	}
+	EXPECT_TRUE(quiet(&self->s));
+}
+
 /* Start `probe receive` with one end of @sock as its input; its exit status. */
 static int received(const struct world *w, int sock, int fd)
 {

@@ -224,6 +224,25 @@ static int op_again(char **a, struct probe_reply *r)
 	return err;
 }
 
+/* Make one, and change what it says of itself. */
+static int op_nameless(char **a, struct probe_reply *r)
+{
+	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	int fd = nameless(a[0]), err = probe_errno(fd);
+
+	(void)r;
+	if (err)
+		return err;
+	if (!strcmp(a[1], "chmod"))
+		err = probe_errno(fchmod(fd, 0600));
+	else if (!strcmp(a[1], "chown"))
+		err = probe_errno(fchown(fd, getuid(), getgid()));
+	else
+		err = probe_errno(futimens(fd, times));
+	close(fd);
+	return err;
+}
+
 const struct probe_op probe_meta_ops[] = {
 	{ "stat", 1, op_stat },		{ "lstat", 1, op_lstat },
 	{ "fstat", 1, op_fstat },	{ "readlink", 1, op_readlink },
@@ -238,5 +257,6 @@ const struct probe_op probe_meta_ops[] = {
 	{ "open_tree", 1, op_open_tree },
 	{ "move_mount", 2, op_move_mount },
 	{ "fsopen", 1, op_fsopen },	{ "again", 1, op_again },
+	{ "nameless", 2, op_nameless },
 	{ NULL, 0, NULL },
 };
