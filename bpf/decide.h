@@ -23,6 +23,7 @@
 #define LH_FOUND_MINE 0x20u	/* this session made the object, or would */
 #define LH_FOUND_FILE 0x40u	/* this name may be a regular file's alone */
 #define LH_FOUND_BIND 0x80u	/* no read-only root is below the SOCKET */
+#define LH_FOUND_UNNAMED 0x10000u	/* MINE, and it has no name */
 #define LH_FOUND_SELF(rights) ((rights) << 8)	/* what .self has granted */
 
 /*
@@ -120,6 +121,12 @@ static __always_inline void lh_trail_root(struct lh_trail *t,
 		lh_trail_deny(t, LH_FOUND_DENY, r->rule_deny);
 	if ((flags & LH_ROOT_OWN) && (t->found & LH_FOUND_MINE) && !self) {
 		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE | LH_ROOT_EXEC;
+		t->rule_read = r->rule_read;
+		t->rule_write = r->rule_read;
+	}
+	if ((flags & LH_ROOT_UNNAMED) && (t->found & LH_FOUND_UNNAMED) &&
+	    !self) {
+		t->rights |= LH_ROOT_READ | LH_ROOT_WRITE;
 		t->rule_read = r->rule_read;
 		t->rule_write = r->rule_read;
 	}

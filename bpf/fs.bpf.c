@@ -100,7 +100,11 @@ static __noinline int open_unnamed(struct lh_label *l, struct file *file)
 	key.inode = (__u64)file->f_path.dentry->d_parent->d_inode;
 	key.serial = l->serial;
 	r = bpf_map_lookup_elem(&lh_roots, &key);
-	return r && (r->flags & LH_ROOT_UNNAMED);
+	if (!r || !(r->flags & LH_ROOT_UNNAMED))
+		return 0;
+	/* From now on it is known as this session's. */
+	return !!bpf_inode_storage_get(&lh_made, file->f_inode, &key.serial,
+				       BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
 static __noinline int open_refused(struct file *file)
@@ -113,6 +117,9 @@ static __noinline int open_refused(struct file *file)
 	struct lh_ask q = FS_ASK_FILE(file, OPEN, file_open);
 
 	q.device = is_device(file->f_inode);
+	/* A new one could still be given a name: open_unnamed(). */
+	if (q.mine && (file->f_flags & OPEN_TMPFILE))
+		q.mine = 1;
 	if (q.access == LH_EXEC)
 		q.op = LH_OP_EXEC;
 	if ((__u64)file->f_inode != q.inode) {
@@ -242,6 +249,9 @@ static __noinline int link_refused(struct dentry *old, const struct path *dir,
 	to.other = from.at;
 	to.flags = LH_DENIAL_OTHER;
 	to.access |= arrives(old);	/* it may be a symbolic link */
+	/* What was made so that it gets no name has none to give. */
+	if (from.mine == LH_MINE_UNNAMED)
+		from.mine = 1;
 	/* A listener is known by the name that it was bound to. */
 	return fs_refuses_both(l, &from, &to, 0, 0);
 }

@@ -31,7 +31,7 @@ static __always_inline bool made_matters(__u64 magic)
 {
 	return magic == TMPFS_MAGIC || magic == DEVPTS_MAGIC ||
 	       magic == MQUEUE_MAGIC || magic == PIPEFS_MAGIC ||
-	       magic == HUGETLBFS_MAGIC;
+	       magic == HUGETLBFS_MAGIC || magic == SECRETMEM_MAGIC;
 }
 
 static __always_inline bool made_by(struct lh_label *l, struct inode *i)
@@ -52,19 +52,34 @@ static __always_inline __u64 inode_number(struct lh_label *l, struct dentry *d)
 	return *(volatile __u64 *)&l->scratch[0];
 }
 
+/* What has no name is looked at wherever it is: tmpfile(3) made it in /tmp. */
+static __always_inline __u16 is_my_inode(struct lh_label *l, struct inode *i,
+					 __u64 magic)
+{
+	int unnamed = !i->i_nlink;
+
+	if (!unnamed && !made_matters(magic))
+		return 0;
+	if (!made_by(l, i))
+		return 0;
+	return unnamed ? LH_MINE_UNNAMED : 1;
+}
+
 static __always_inline __u16 is_mine(struct lh_label *l, struct dentry *d)
 {
-	if (!made_matters(d->d_sb->s_magic))
-		return 0;
+	__u64 magic = d->d_sb->s_magic;
+
 	if (inode_number(l, d))
-		return made_by(l, d->d_inode);
+		return is_my_inode(l, d->d_inode, magic);
+	if (!made_matters(magic))
+		return 0;
 	return made_by(l, d->d_parent->d_inode) ? 1 : LH_MINE_NEW;
 }
 
 static __always_inline __u16 is_my_file(struct lh_label *l, struct file *file)
 {
-	return made_matters(file->f_path.dentry->d_sb->s_magic) &&
-		made_by(l, file->f_inode);
+	return is_my_inode(l, file->f_inode,
+			   file->f_path.dentry->d_sb->s_magic);
 }
 
 /*

@@ -217,8 +217,9 @@ __noinline __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict)
 
 	if (!q)
 		return LH_WHY_INTERNAL;
-	/* The mount of the queues is the kernel's, and yet not marked so. */
-	if (q->magic == MQUEUE_MAGIC)
+	/* These mounts are the kernel's, and yet not marked so. */
+	if (q->magic == MQUEUE_MAGIC ||
+	    (q->magic == HUGETLBFS_MAGIC && q->mine))
 		return (flags & MNT_INTERNAL) && q->mine ? LH_WHY_ALLOW :
 		       LH_WHY_OUTSIDE_MOUNT;
 	if ((long)BPF_CORE_READ(m, mnt_ns) != MNT_NS_NONE)
@@ -228,6 +229,7 @@ __noinline __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict)
 	switch (q->magic) {
 	case TMPFS_MAGIC:
 	case HUGETLBFS_MAGIC:
+	case SECRETMEM_MAGIC:
 	case PIPEFS_MAGIC:
 		return q->mine ? LH_WHY_ALLOW : verdict;
 	case NSFS_MAGIC:

@@ -63,6 +63,8 @@ static __always_inline void walk_restart(struct lh_walk *w)
 	__builtin_memset(&w->trail, 0, sizeof(w->trail));
 	if (w->mine)
 		w->trail.found = LH_FOUND_MINE;
+	if (w->mine == LH_MINE_UNNAMED)
+		w->trail.found |= LH_FOUND_UNNAMED;
 	w->count = 0;
 	w->beside_count = 0;
 	w->aside = 0;
@@ -236,6 +238,8 @@ static long walk_step(__u32 i, struct lh_stride *c)
 	}
 	if (!w->self && w->mine == LH_MINE_NEW)
 		w->trail.found &= ~LH_FOUND_MINE;
+	if (!w->self)
+		w->trail.found &= ~LH_FOUND_UNNAMED;
 	w->self = 0;
 	if (w->parent == here)
 		return walk_hop(w);

@@ -22,6 +22,8 @@ struct lh_ask {
 
 /* lh_ask.mine of a new name: only where it lies directly below an OWN root. */
 #define LH_MINE_NEW 2
+/* It made it, and it has no name: also where it lies in an UNNAMED one. */
+#define LH_MINE_UNNAMED 3
 
 /*
  * enum lh_why in the low 16 bits (0: allow), the rule above them. Global:
@@ -75,6 +77,7 @@ __u32 lh_elsewhere(struct lh_ask *q, __u64 mount, __u32 verdict);
 #define DEVPTS_MAGIC 0x1cd1
 #define TMPFS_MAGIC 0x01021994
 #define HUGETLBFS_MAGIC 0x958458f6
+#define SECRETMEM_MAGIC 0x5345434d
 #define OVERLAY_MAGIC 0x794c7630
 #define MQUEUE_MAGIC 0x19800202
 #define PIPEFS_MAGIC 0x50495045

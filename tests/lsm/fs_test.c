@@ -89,7 +89,8 @@ TEST_F(fs, a_read_only_root_inside_a_workspace_is_never_written)
 TEST_F(fs, what_has_no_place_in_the_tree_is_the_sessions_own)
 {
 	static const char *const kinds[] = {
-		"memfd", "pipe", "tmpfile", "pidfd", "eventfd",
+		"memfd", "pipe", "tmpfile", "stdio", "huge", "pidfd",
+		"eventfd",
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
@@ -98,7 +99,7 @@ TEST_F(fs, what_has_no_place_in_the_tree_is_the_sessions_own)
 		EXPECT_EQ(err, ask(&self->s, "again", kinds[i])) {
 			TH_LOG("%s: %d", kinds[i], self->s.reply.err);
 		}
-		if (i < 3)	/* a pidfd can be opened since 6.14 */
+		if (i < 5)	/* a pidfd can be opened since 6.14 */
 			EXPECT_EQ(0, err);
 	}
 	EXPECT_TRUE(quiet(&self->s));

@@ -267,19 +267,29 @@ TEST_F(meta, a_device_that_others_use_is_not_changed)
 		  ask(&self->s, "setxattr", "mine", "user.lh"));
 }
 
-/* Of an eventfd the kernel asks its owner alone, and no program. */
-TEST_F(meta, what_has_no_file_is_changed_as_outside)
+/*
+ * What the session made is its own, tmpfile(3)'s unnamed file in /tmp too. Of
+ * an eventfd the kernel asks the owner alone, and no program.
+ */
+TEST_F(meta, what_has_no_name_is_used_as_outside)
 {
-	static const char *const kinds[] = { "eventfd", "memfd", "pipe" };
-	static const char *const calls[] = { "chmod", "chown", "times" };
+	static const char *const kinds[] = {
+		"stdio", "memfd", "huge", "pipe", "eventfd",
+	};
+	static const char *const calls[] = {
+		"chmod", "chown", "times", "size", "pass",
+	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds) * ARRAY_SIZE(calls); i++) {
-		const char *kind = kinds[i % 3], *op = calls[i / 3];
+		const char *kind = kinds[i % ARRAY_SIZE(kinds)];
+		const char *op = calls[i / ARRAY_SIZE(kinds)];
 
 		EXPECT_EQ(ask(&self->twin, "nameless", kind, op),
 			  ask(&self->s, "nameless", kind, op)) {
 			TH_LOG("%s %s", op, kind);
 		}
+		if (!strcmp(kind, "stdio"))
+			EXPECT_EQ(0, self->s.reply.err);
 	}
 	EXPECT_TRUE(quiet(&self->s));
 }

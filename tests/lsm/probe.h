@@ -51,6 +51,9 @@ int probe_run(char **arg, struct probe_reply *r);
 /* O_* from letters, see probe_fs.c. */
 int probe_open_flags(const char *how);
 
+/* Of probe_meta.c: something that has no place in any tree. */
+int probe_nameless(const char *kind);
+
 /* Of probe_inet.c: the descriptor in slot @n; an address in a sockaddr. */
 int *probe_slot(const char *n);
 socklen_t probe_address(const char *addr, const char *port,

@@ -179,18 +179,51 @@ static int op_receive(char **a, struct probe_reply *r)
 	return receive(0, r);
 }
 
-/* Open it, and send it to oneself. */
-static int op_pass(char **a, struct probe_reply *r)
+/* To oneself, whatever it is. */
+static int pass_fd(int fd, struct probe_reply *r)
 {
-	int fd = open(a[0], O_RDONLY | O_CLOEXEC), pair[2], err;
+	int pair[2], err;
 
-	if (fd < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return errno;
 	err = descriptor_send(pair[0], fd);
 	if (!err)
 		err = receive(pair[1], r);
 	close(pair[0]);
 	close(pair[1]);
+	return err;
+}
+
+/* Open it, and send it to oneself. */
+static int op_pass(char **a, struct probe_reply *r)
+{
+	int fd = open(a[0], O_RDONLY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return errno;
+	err = pass_fd(fd, r);
+	close(fd);
+	return err;
+}
+
+/* Make one, and do with it what is done with a file. */
+static int op_nameless(char **a, struct probe_reply *r)
+{
+	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
+	int fd = probe_nameless(a[0]), err = probe_errno(fd);
+
+	if (err)
+		return err;
+	if (!strcmp(a[1], "chmod"))
+		err = probe_errno(fchmod(fd, 0600));
+	else if (!strcmp(a[1], "chown"))
+		err = probe_errno(fchown(fd, getuid(), getgid()));
+	else if (!strcmp(a[1], "size"))
+		err = probe_errno(ftruncate(fd, 0x400000));
+	else if (!strcmp(a[1], "pass"))
+		err = pass_fd(fd, r);
+	else
+		err = probe_errno(futimens(fd, times));
 	close(fd);
 	return err;
 }
@@ -239,5 +272,6 @@ const struct probe_op probe_attr_ops[] = {
 	{ "receive", 0, op_receive },	{ "pass", 1, op_pass },
 	{ "fanotify", 1, op_fanotify },	{ "whiteout", 2, op_whiteout },
 	{ "readlinkfd", 1, op_readlinkfd },
+	{ "nameless", 2, op_nameless },
 	{ NULL, 0, NULL },
 };

@@ -188,18 +188,25 @@ static int op_fsopen(char **a, struct probe_reply *r)
 }
 
 /* Something that has no place in any tree. */
-static int nameless(const char *kind)
+int probe_nameless(const char *kind)
 {
+	FILE *f;
 	int pair[2];
 
 	if (!strcmp(kind, "memfd"))
 		return memfd_create("x", MFD_CLOEXEC);
+	if (!strcmp(kind, "huge"))
+		return memfd_create("x", MFD_CLOEXEC | MFD_HUGETLB);
+	if (!strcmp(kind, "stdio")) {
+		f = tmpfile();		/* stays open */
+		return f ? dup(fileno(f)) : -1;
+	}
 	if (!strcmp(kind, "pidfd"))
 		return syscall(SYS_pidfd_open, getpid(), 0);
 	if (!strcmp(kind, "tmpfile"))
 		return open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (!strcmp(kind, "eventfd"))
-		return eventfd(0, EFD_CLOEXEC);
+		return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (pipe2(pair, O_CLOEXEC))
 		return -1;
 	close(pair[1]);
@@ -209,7 +216,7 @@ static int nameless(const char *kind)
 /* Make one, and open it once more by its descriptor. */
 static int op_again(char **a, struct probe_reply *r)
 {
-	int fd = nameless(a[0]), err = probe_errno(fd), more;
+	int fd = probe_nameless(a[0]), err = probe_errno(fd), more;
 	char path[64];
 
 	(void)r;
@@ -221,25 +228,6 @@ static int op_again(char **a, struct probe_reply *r)
 	close(fd);
 	if (!err)
 		close(more);
-	return err;
-}
-
-/* Make one, and change what it says of itself. */
-static int op_nameless(char **a, struct probe_reply *r)
-{
-	const struct timespec times[2] = { { 1, 0 }, { 1, 0 } };
-	int fd = nameless(a[0]), err = probe_errno(fd);
-
-	(void)r;
-	if (err)
-		return err;
-	if (!strcmp(a[1], "chmod"))
-		err = probe_errno(fchmod(fd, 0600));
-	else if (!strcmp(a[1], "chown"))
-		err = probe_errno(fchown(fd, getuid(), getgid()));
-	else
-		err = probe_errno(futimens(fd, times));
-	close(fd);
 	return err;
 }
 
@@ -257,6 +245,5 @@ const struct probe_op probe_meta_ops[] = {
 	{ "open_tree", 1, op_open_tree },
 	{ "move_mount", 2, op_move_mount },
 	{ "fsopen", 1, op_fsopen },	{ "again", 1, op_again },
-	{ "nameless", 2, op_nameless },
 	{ NULL, 0, NULL },
 };
