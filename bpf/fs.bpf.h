@@ -56,8 +56,11 @@ static __always_inline __u64 inode_number(struct lh_label *l, struct dentry *d)
 static __always_inline __u16 is_my_inode(struct lh_label *l, struct inode *i,
 					 __u64 magic)
 {
-	int unnamed = !i->i_nlink;
+	int unnamed;
 
+	if (!i)		/* others hold that it can be, see inode_number() */
+		return 0;
+	unnamed = !i->i_nlink;
 	if (!unnamed && !made_matters(magic))
 		return 0;
 	if (!made_by(l, i))
