@@ -105,7 +105,7 @@ $(B)/%.o: %.c | $(NEED)
 	$(call say,CC,$<)
 	$(Q)$(CC_ALL) -c $< -o $@
 # libseccomp is slow: what it makes is made here, and is part of the library.
-$(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter filter filter-socket err)
+$(B)/gen/filter.inc: $(patsubst %,$(B)/policy-compiler/%.o,make-filter filter filter-check filter-socket err)
 	$(call say,GEN,$@)
 	$(Q)$(LD_ALL) -o $@.make $^ -lseccomp && $@.make >$@
 $(B)/policy-compiler/filter-ready.o: $(B)/gen/filter.inc

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "filter.h"
 
@@ -39,5 +40,14 @@ static inline void emit(struct code *c, uint16_t op, uint32_t k, uint8_t jt,
  * what passes goes on behind it, with anything loaded.
  */
 void emit_sockets(struct code *c, uint32_t flags);
+
+/*
+ * The checks of arguments, for calls of the native table; falls through to what
+ * follows, which loads what it needs anew. Foreign tables are the tree's to
+ * refuse.
+ */
+void emit_checks(struct code *c, uint32_t flags);
+/* The same as text, a line each. */
+void dump_checks(FILE *f);
 
 #endif
