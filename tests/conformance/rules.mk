@@ -31,3 +31,16 @@ conformance: all tests $(NEED)
 #: make mutation   is each of the engine's programs missed, and found too strict?
 mutation: all tests $(NEED)
 	$(Q)B=$(B) tests/conformance/mutate-guests $(KERNELS)
+
+# lh-conform finds its rows, and below build/ what plays them, where it lies.
+.PHONY: install-conform
+install: install-conform
+install-conform: all $(conform) $(probe) $(bare)
+	install -D -t $(D)/libexec/lh tools/lh-conform
+	install -D -m 644 -t $(D)/libexec/lh/conformance \
+		tests/conformance/*.rows tests/conformance/apparmor.profile
+	for f in conformance/conform lsm/probe bare/lh-supervise; do \
+		install -D $(B)/tests/$$f $(D)/libexec/lh/build/tests/$$f || \
+			exit 1; done
+	ln -sf ../../../bin/lh-supervise $(D)/libexec/lh/build/lh-supervise
+	install -d $(D)/bin && ln -sf ../libexec/lh/lh-conform $(D)/bin/lh-conform
