@@ -25,7 +25,7 @@ kernel_version()
 # Aim apt at the suites that carry a series.
 kernel_suites()
 {
-	case $1 in
+	case ${1%-generic} in
 	6.1|6.12)	apt_use bookworm-security bookworm ;;
 	*)		apt_use trixie-backports ;;
 	esac
@@ -34,15 +34,17 @@ kernel_suites()
 # The versions of a series that the lists name, oldest first.
 kernel_candidates()
 {
-	local re
+	local re flavour=cloud-amd64
 
-	case $1 in
+	[ "$1" = "${1%-generic}" ] || flavour=amd64
+	case ${1%-generic} in
 	6.1)	re='6\.1\.0-[0-9]+' ;;
 	6.12)	re='6\.12\.[0-9]+\+deb12(\.[0-9]+)?' ;;
-	*)	re="${1//./\\.}"'\.[0-9]+\+deb13(\.[0-9]+)?' ;;
+	*)	re="${1%-generic}"
+		re="${re//./\\.}"'\.[0-9]+\+deb13(\.[0-9]+)?' ;;
 	esac
 	apt_names linux- |
-		sed -nE "s/^linux-(image|binary)-($re-cloud-amd64)\$/\\2/p" |
+		sed -nE "s/^linux-(image|binary)-($re-$flavour)\$/\\2/p" |
 		sort -uV
 }
 
@@ -88,7 +90,7 @@ kernel_fetch()
 {
 	local series=$1 version packages dir
 
-	[[ $series =~ ^[0-9]+\.[0-9]+$ ]] ||
+	[[ $series =~ ^[0-9]+\.[0-9]+(-generic)?$ ]] ||
 		die "$series: not a kernel series, such as 6.12"
 	if [ -z "${2-}" ] && kernel_complete "$(kernel_version "$series")"; then
 		return
