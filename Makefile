@@ -167,7 +167,7 @@ check-unit: $(unit) $(O)/bpf/lh.bpf.o
 	$(Q)LH_BPF_OBJECT=$(O)/bpf/lh.bpf.o prove --exec '' $(unit)
 	$(if $(filter 1,$(SAN)),,$(Q)$(MAKE) --no-print-directory SAN=1 $@)
 
-check-cli: all $(fault) $(conform) $(probe) ; $(Q)B=$(B) prove $(wildcard tests/policy/*.t tests/cli/*.t)
+check-cli: all $(fault) $(conform) $(probe) ; $(Q)B=$(B) prove -f -o $(wildcard tests/policy/*.t tests/cli/*.t)
 check-guest: all tests
 	$(Q)B=$(B) prove $(wildcard tests/vm/*.t)
 	$(Q)B=$(B) tests/lsm/guests $(KERNELS)

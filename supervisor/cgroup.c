@@ -10,7 +10,6 @@
 #include <libcgroup.h>
 #include <mntent.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,35 +24,18 @@
 #include "cgroup.h"
 #include "cleanup.h"
 
-static struct {
-	pthread_t thread;
-	bool started, ready;
-	int ret;
-} init;
-
-static void *init_run(void *arg)
-{
-	(void)arg;
-	init.ret = cgroup_init();
-	return NULL;
-}
-
-void cgroup_prepare(void)
-{
-	init.started = !pthread_create(&init.thread, NULL, init_run, NULL);
-}
-
 int cgroup_ready(struct err *e)
 {
-	if (!init.ready) {
-		if (!init.started || pthread_join(init.thread, NULL))
-			init_run(NULL);
-		init.ready = true;
-	}
+	static bool ready;
+	static int ret;
+
+	if (!ready)
+		ret = cgroup_init();
+	ready = true;
 	/* So it says where there is no controller: then it is not needed. */
-	if (init.ret && init.ret != ECGROUPNOTMOUNTED)
+	if (ret && ret != ECGROUPNOTMOUNTED)
 		return err_set(e, -EIO, "libcgroup: %s",
-			       cgroup_strerror(init.ret));
+			       cgroup_strerror(ret));
 	return 0;
 }
 

@@ -63,11 +63,7 @@ struct cgroup_usage {
 
 #define CGROUP_NONE { .dir = -1, .kill = -1, .events = -1, .procs = -1 }
 
-/*
- * Let libcgroup read the mounts, in a thread of its own while other work goes
- * on: 1 to 5 ms on a hybrid host. Nothing may fork until cgroup_ready().
- */
-void cgroup_prepare(void);
+/* Once libcgroup has read the mounts: 1 to 5 ms on a hybrid host. */
 int cgroup_ready(struct err *e);
 
 /* Directory of the cgroup v2 mount; the caller frees it. NULL: none. */

@@ -108,8 +108,6 @@ int run_prepare(struct run *r, struct err *e)
 		ret = check_descriptors(r, e);
 	if (ret)
 		return EXIT_OURS;
-	if (!r->o.dry_run)
-		cgroup_prepare();
 	r->result.id = &r->id;
 	ret = find_directory(r, e);
 	if (!ret)
