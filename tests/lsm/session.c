@@ -33,7 +33,7 @@ static const char *program(const char *name)
 }
 
 const char *session_supervisor = "lh-supervise";
-int session_answer_ms = 60000;
+int session_answer_ms = 150000;
 int session_stderr = -1;
 int session_keep = -1;
 

@@ -15,7 +15,7 @@
 /* An emulated machine, beside others, needs more than the harness grants. */
 #ifdef TEST_TIMEOUT_DEFAULT
 #undef TEST_TIMEOUT_DEFAULT
-#define TEST_TIMEOUT_DEFAULT 180
+#define TEST_TIMEOUT_DEFAULT 400
 #endif
 
 #define TEST_USER "lh-test"	/* made by the runner, see run */
