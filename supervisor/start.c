@@ -186,7 +186,7 @@ static int resolve(struct run *r, struct err *e)
 	char base[TEMP_BASE_LEN];
 	struct resolve_options o = {
 		.as = identity_as, .arg = &r->id, .temp_dir = r->temp,
-		.temp_base = base,
+		.temp_base = temp_base_may_be(r->id.user.uid) ? base : NULL,
 		.command = r->command, .stdio = stdio,
 		.kept = r->o.keep_fd, .kept_count = r->o.keep_fd_count,
 		.cgroup_dir = r->group.path, .policy_file = r->load.file,

@@ -23,8 +23,29 @@ void temp_base(uid_t uid, char out[TEMP_BASE_LEN])
 	snprintf(out, TEMP_BASE_LEN, "/tmp/lh-%u", uid);
 }
 
+bool temp_base_may_be(uid_t uid)
+{
+	char base[TEMP_BASE_LEN];
+	struct stat st;
+
+	temp_base(uid, base);
+	return lstat(base, &st) || (S_ISDIR(st.st_mode) && st.st_uid == uid);
+}
+
+/* What a session did to its mode, if it may write /tmp, is put right. */
+static int set_mode(int fd, const struct stat *st)
+{
+	char path[32];
+
+	if ((st->st_mode & 07777) == 0700)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return chmod(path, 0700) ? -errno : 0;
+}
+
 static int open_base(uid_t uid, bool make, struct err *e)
 {
+	_cleanup_close_ int at = -1;
 	char base[TEMP_BASE_LEN];
 	struct stat st;
 	int fd, tries = 0;
@@ -33,17 +54,16 @@ static int open_base(uid_t uid, bool make, struct err *e)
 	do {
 		if (make && mkdir(base, 0700) && errno != EEXIST)
 			return err_sys(e, -errno, "%s", base);
-		fd = open(base, DIR_FLAGS);
-	} while (fd < 0 && make && errno == ENOENT && ++tries < 100);
-	if (fd < 0)
+		at = open(base, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	} while (at < 0 && make && errno == ENOENT && ++tries < 100);
+	if (at < 0)
 		return err_sys(e, -errno, "%s", base);
 	/* /tmp is everyone's: the name may have been taken before us. */
-	if (fstat(fd, &st) || st.st_uid != uid || (st.st_mode & 022)) {
-		close(fd);
+	if (fstat(at, &st) || st.st_uid != uid || set_mode(at, &st))
 		return err_set(e, -EPERM, "%s does not belong to user %u "
 			       "alone; remove it", base, uid);
-	}
-	return fd;
+	fd = openat(at, ".", DIR_FLAGS);
+	return fd < 0 ? err_sys(e, -errno, "%s", base) : fd;
 }
 
 /* A session that ends takes the base away when it is the last: try again. */

@@ -16,6 +16,8 @@
 
 /* Where the temp directories of all sessions of the user @uid lie. */
 void temp_base(uid_t uid, char out[TEMP_BASE_LEN]);
+/* It is theirs, or not there yet; not a link or directory of somebody else. */
+bool temp_base_may_be(uid_t uid);
 /* Path of the made directory, or NULL with *e; the caller frees it. */
 char *temp_make(const struct identity *id, const char *session,
 		struct err *e);

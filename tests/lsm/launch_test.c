@@ -200,6 +200,32 @@ TEST_F(launch, another_sessions_temp_directory_is_closed)
 	EXPECT_EQ(0, session_end(&s));
 }
 
+/* What is done to the place of them all keeps no later session out. */
+TEST_F(launch, the_place_of_temp_directories_is_put_right_or_left_alone)
+{
+	static const char *const modes[] = { "777", "500", "0" };
+	struct policy p = { .level = "read_only",
+			    .sandbox = ",\"read_roots\":[\"/\"]" };
+	char out[4096], cmd[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		snprintf(cmd, sizeof(cmd), "chmod %s ${TMPDIR%%/*}", modes[i]);
+		EXPECT_EQ(0, IN_TMP(out, "--", "sh", "-c", cmd));
+		EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "sh", "-c",
+				 "echo x >$TMPDIR/f && "
+				 "stat -c %a ${TMPDIR%/*} >&2"));
+		EXPECT_NE(NULL, strstr(out, "700\n")) {
+			TH_LOG("%s: %s", modes[i], out);
+		}
+	}
+	/* A link of somebody's denies nothing of what it leads to. */
+	ASSERT_EQ(0, policy_write(self->w, &p));
+	ASSERT_EQ(0, system("rm -rf /tmp/lh-4242 && ln -s /etc /tmp/lh-4242"));
+	EXPECT_EQ(0, RUN(out, "--user", TEST_USER, "--", "cat",
+			 "/etc/hostname"));
+	EXPECT_EQ(0, system("rm /tmp/lh-4242"));
+}
+
 TEST_F(launch, descriptors_above_two_are_closed_unless_kept)
 {
 	char out[4096];
